@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.processes.ranks import check_that_two_learned_of_rank_2, launcher_lines, needs_mpi, run_ranks
+from tests.support.processes.ranks import check_reports_of_failed_rank_2, launcher_lines, needs_mpi, run_ranks
 
 # All ranks have come to an operation; then the last one ends, and the others wait for it.
 PROGRAM = """
@@ -42,7 +42,7 @@ except dist.RankFailed as error:
 )
 def test_the_others_learn_that_a_rank_has_ended(tmp_path: Path, how: str, where: str, says: str, status: int) -> None:
     done = run_ranks(tmp_path, 3, PROGRAM, HOW=how, WHERE=where, FOLDER=str(tmp_path))
-    check_that_two_learned_of_rank_2(done, status, "", says, "[2.0, 2.0, 2.0]")
+    check_reports_of_failed_rank_2(done, status, "", says, "[2.0, 2.0, 2.0]")
 
 
 @needs_mpi

@@ -13,7 +13,7 @@ import pytest
 
 from forerun._launch import keeper
 from tests.support.processes.ranks import (
-    check_that_two_learned_of_rank_2,
+    check_reports_of_failed_rank_2,
     launcher_lines,
     lines_of,
     needs_mpi,
@@ -123,7 +123,7 @@ except dist.RankFailed as error: print("learned", error, x.tolist(), flush=True)
 )
 def test_the_others_learn_of_it_while_mpi_begins(tmp_path: Path, how: str, status: int, says: str) -> None:
     done = run_ranks(tmp_path, 3, WHILE_MPI_BEGINS, HOW=how)
-    check_that_two_learned_of_rank_2(done, status, "(host ", says, "; this rank waited in allreduce [2.0, 2.0, 2.0]")
+    check_reports_of_failed_rank_2(done, status, "(host ", says, "; this rank waited in allreduce [2.0, 2.0, 2.0]")
 
 
 # MPI's launcher has stopped on this machine, so that it answers no rank. The others end with a question that it has
@@ -155,7 +155,7 @@ def test_output_of_ranks_that_end_unanswered_is_kept(tmp_path: Path) -> None:
             time.sleep(0.01)
         os.kill(launcher, signal.SIGCONT)
         done = running.result()
-    check_that_two_learned_of_rank_2(
+    check_reports_of_failed_rank_2(
         done, 5, "(host ", "ended with status 5", "; this rank waited in allreduce [2.0, 2.0, 2.0]"
     )
     assert "write error" not in done.stderr

@@ -14,7 +14,7 @@ from forerun import _core, np, npx
 from forerun.testing import closed_gate
 from tests.support.engine.late_arrays import late_array
 from tests.support.engine.settings import configured, running
-from tests.support.engine.threads import in_threads
+from tests.support.engine.threads import run_in_threads
 from tests.support.processes.subprocesses import PATIENCE
 
 
@@ -400,7 +400,7 @@ def test_threads_that_write_parts_of_one_array(ahead):
             x[i] += i
             x[i] *= 2 - k % 2 * 1.5  # twice, then half of it
 
-    in_threads(8, work)
+    run_in_threads(8, work)
     expected = numpy.zeros(8)
     for k in range(50):
         expected = (expected + numpy.arange(8)) * (2 - k % 2 * 1.5)

@@ -15,7 +15,7 @@ from forerun.gluon import SymbolBlock, nn, rnn
 from forerun.gluon._export.format_1 import of_format_1
 from forerun.ops._base.registry import operations, tuples
 from tests.support.comparison.bits import assert_same_bits
-from tests.support.gluon.gluon_samples import RNG, close
+from tests.support.gluon.gluon_samples import RNG, assert_close
 from tests.support.paths import DATA
 
 
@@ -97,7 +97,7 @@ def test_gradients_flow_through_imported_blocks(tmp_path: Path) -> None:
         y.backward()
         gluon.Trainer(block.collect_params(), "sgd", {"learning_rate": 0.1}).step(1)
     for name, p in net.collect_params().items():
-        close(again.collect_params()[name].data(), p.data().asnumpy())
+        assert_close(again.collect_params()[name].data(), p.data().asnumpy())
 
 
 def test_grad_req_survives_export(tmp_path: Path) -> None:
@@ -216,7 +216,7 @@ def test_files_that_name_operations_by_their_modules_are_read(name: str) -> None
     found = [x for r in flat(block(*map(np.array, inputs))) for x in flat(r)]
     assert [x.shape for x in found] == [x.shape for x in expected]
     for x, y in zip(found, expected, strict=True):
-        close(x, y)
+        assert_close(x, y)
 
 
 def test_all_names_of_the_format_before_are_known() -> None:

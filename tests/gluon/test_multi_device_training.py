@@ -18,7 +18,7 @@ from forerun.gluon._training.load_balancer import Shares
 from forerun.gluon.utils import split_and_load
 from forerun.testing import closed_gate
 from tests.support.engine.settings import configured
-from tests.support.gluon.gluon_samples import RNG, close
+from tests.support.gluon.gluon_samples import RNG, assert_close
 
 INPUTS = RNG.normal(size=(12, 6)).astype("float32")
 TARGETS = RNG.normal(size=(12, 2)).astype("float32")
@@ -76,7 +76,7 @@ def test_devices_together_give_the_results_of_one(
     for n, hybrid in ((2, False), (3, True)):
         net, _ = train(three_devices[:n], optimizer, hybrid=hybrid, **how)
         for p, q in zip(net.collect_params().values(), one.collect_params().values()):
-            close(p.data(), q.data().asnumpy(), 1e-5)
+            assert_close(p.data(), q.data().asnumpy(), 1e-5)
         assert all(parameter_bits(net, d) == parameter_bits(net, three_devices[0]) for d in three_devices[1:n])
 
 
@@ -164,7 +164,7 @@ def test_states_go_from_two_devices_to_one(two_devices: list[forerun.Device], tm
         if made is trainer:
             expected = changed
     for name, step in changed.items():
-        close(step, expected[name], 1e-5)
+        assert_close(step, expected[name], 1e-5)
     del whole
 
 
@@ -426,7 +426,7 @@ def test_unequal_shares_give_the_gradient_of_the_whole(two_devices: list[forerun
         autograd.backward([*losses, whole])
         gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.1}).step(1)
         gluon.Trainer(one.collect_params(), "sgd", {"learning_rate": 0.1}).step(1)
-        close(net[0].weight.data(), one[0].weight.data().asnumpy(), 1e-5)
+        assert_close(net[0].weight.data(), one[0].weight.data().asnumpy(), 1e-5)
 
 
 def test_measuring_does_not_wait(two_devices: list[forerun.Device], gate: None) -> None:

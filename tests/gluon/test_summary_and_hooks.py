@@ -9,7 +9,7 @@ import pytest
 
 from forerun import _core, autograd, gluon, np, npx
 from forerun.gluon import nn
-from tests.support.gluon.gluon_samples import close
+from tests.support.gluon.gluon_samples import assert_close
 
 
 def shared() -> nn.HybridSequential:
@@ -103,7 +103,7 @@ def test_hooks_see_recorded_arrays_and_gradients_are_as_without() -> None:
         y.backward()
         results.append(net.weight.grad().asnumpy().copy())
         net.register_forward_hook(lambda block, args, y: None)
-    close(results[0], results[1])
+    assert_close(results[0], results[1])
 
 
 @contextmanager

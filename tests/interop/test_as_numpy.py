@@ -47,7 +47,7 @@ def fonts() -> None:
 
 @pytest.fixture
 def replaced() -> Iterator[None]:
-    with as_numpy_program.replaced(programs.PROGRAMS):
+    with as_numpy_program.numpy_replaced(programs.PROGRAMS):
         yield
 
 

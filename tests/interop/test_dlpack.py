@@ -20,10 +20,10 @@ from tests.support.dlpack_capsules import (
     Managed,
     ManagedVersioned,
     Producer,
-    inside,
-    name_of,
+    capsule_name,
+    managed_tensor,
 )
-from tests.support.engine.resources import soon
+from tests.support.engine.resources import eventually
 
 DTYPES = [
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32",
@@ -81,7 +81,7 @@ def test_memory_is_shared_and_given_back_once(engine: str, versioned: bool) -> N
     del view
     forerun.waitall()
     _core.quiesce()
-    assert soon(lambda: producer.given_back > 0)
+    assert eventually(lambda: producer.given_back > 0)
     gc.collect()
     assert producer.given_back == 1
 
@@ -90,10 +90,10 @@ def test_memory_is_kept_until_operations_have_read_it() -> None:
     producer = Producer(numpy.arange(1000.0))
     with closed_gate():
         y = np.from_dlpack(producer) + 1
-        assert not soon(lambda: producer.given_back > 0)
+        assert not eventually(lambda: producer.given_back > 0)
     assert y[-1].item() == 1000
     _core.quiesce()
-    assert soon(lambda: producer.given_back == 1)
+    assert eventually(lambda: producer.given_back == 1)
 
 
 @pytest.mark.parametrize("elements", [3, 1000])
@@ -173,7 +173,7 @@ def test_memory_is_not_reused_while_it_is_referenced(engine: str, export: str) -
 def test_capsule_describes_its_tensor() -> None:
     x = np.arange(12.0).reshape(3, 4)[:, ::2]
     capsule = x.__dlpack__(max_version=(1, 0))
-    held = inside(capsule)
+    held = managed_tensor(capsule)
     assert isinstance(held, ManagedVersioned)
     t = held.tensor
     assert (held.major, held.flags) == (1, 1)  # read-only
@@ -181,7 +181,7 @@ def test_capsule_describes_its_tensor() -> None:
     assert t.shape[:2] == [3, 2]
     assert t.strides[:2] == [4, 2]
     capsule = x.__dlpack__(max_version=(1, 1), copy=True)
-    copied = inside(capsule)
+    copied = managed_tensor(capsule)
     assert isinstance(copied, ManagedVersioned)
     assert copied.flags == 2
     assert copied.tensor.strides[:2] == [2, 1]
@@ -190,8 +190,8 @@ def test_capsule_describes_its_tensor() -> None:
 def test_old_readers_get_a_copy_of_their_own() -> None:
     x = np.arange(100.0)
     capsule = x.__dlpack__()
-    held = inside(capsule)
-    assert name_of(capsule) == NAME
+    held = managed_tensor(capsule)
+    assert capsule_name(capsule) == NAME
     assert isinstance(held, Managed)
     pointer = held.tensor.data
     assert pointer != x.numpy().ctypes.data
@@ -249,12 +249,12 @@ def test_ten_thousand_capsules_leave_nothing() -> None:
         np.from_dlpack(values)
     del x
     _core.quiesce()
-    assert soon(lambda: _core.in_use()["storages"] <= before["storages"])
+    assert eventually(lambda: _core.in_use()["storages"] <= before["storages"])
     assert _core.in_use()["blocks"] == before["blocks"]
     producer = Producer(values)
     for _ in range(1000):
         np.from_dlpack(producer)
-    assert soon(lambda: producer.given_back == 1000)
+    assert eventually(lambda: producer.given_back == 1000)
 
 
 # --- what is taken ------------------------------------------------------------------------------------------------
@@ -265,11 +265,11 @@ def test_capsule_is_used_once(versioned: bool, used: bytes) -> None:
     producer = Producer(numpy.arange(5.0), versioned)
     capsule = producer.capsule()
     x = _core.from_dlpack(capsule, None, -1)
-    assert name_of(capsule) == used
+    assert capsule_name(capsule) == used
     with pytest.raises(ValueError, match="an unused capsule"):
         _core.from_dlpack(capsule, None, -1)
     del x
-    assert soon(lambda: producer.given_back == 1)
+    assert eventually(lambda: producer.given_back == 1)
 
 
 def change(**fields: Any) -> Callable[[Producer], None]:
@@ -379,8 +379,8 @@ def test_forerun_arrays_are_made_without_a_wait(gate: None) -> None:
 def test_bfloat16() -> None:
     x = np.array([1.5, -2.0], dtype="bfloat16")
     capsule = x.__dlpack__(max_version=(1, 0))
-    tensor = inside(capsule).tensor
-    assert name_of(capsule) == VERSIONED
+    tensor = managed_tensor(capsule).tensor
+    assert capsule_name(capsule) == VERSIONED
     assert (tensor.code, tensor.bits) == (4, 16)
     y = _core.from_dlpack(capsule, None, -1)
     assert y.dtype == x.dtype
@@ -393,4 +393,4 @@ def memory_comes_back() -> Iterator[None]:
     yield
     gc.collect()
     _core.quiesce()
-    soon(lambda: False)
+    eventually(lambda: False)

@@ -27,7 +27,7 @@ from forerun._io.atomic_write import replacing
 from forerun.safetensors import load_file, safe_open, save_file
 from forerun.testing import assert_same_bits, closed_gate
 from tests.support.engine.settings import configured
-from tests.support.files.direct_io import BLOCK, LEAST, PIECE, cached_bytes, direct_reads, kind_of, values
+from tests.support.files.direct_io import BLOCK, LEAST, PIECE, cached_bytes, direct_reads, file_system_kind, values
 from tests.support.processes import subprocesses
 
 SIZES = [0, 1, LEAST - 1, LEAST, LEAST + 1, LEAST + BLOCK - 1, LEAST + BLOCK, PIECE + LEAST + 5, 3 * PIECE - 1]
@@ -157,13 +157,13 @@ class TestWithoutACopy:
         ],
     )
     def test_every_large_piece(self, write: Callable[[Path, Any], Any], asked: list[int], tmp_path: Path) -> None:
-        pieces = 1 if kind_of(tmp_path) == "none" else 3
+        pieces = 1 if file_system_kind(tmp_path) == "none" else 3
         write(tmp_path / "x.npz", np.array(values(2 * PIECE + LEAST + 5))).wait()
         assert len(asked) == pieces
 
     def test_nothing_of_it_is_in_the_systems_memory(self, asked: list[int], tmp_path: Path) -> None:
         """But for the header and the end, and what a file system that has no device has there."""
-        if kind_of(tmp_path) == "device":
+        if file_system_kind(tmp_path) == "device":
             np.save(tmp_path / "x", np.array(values(2 * PIECE + LEAST + 5)))
             assert cached_bytes(tmp_path / "x.npy") <= 2 * BLOCK
 
@@ -202,7 +202,7 @@ class TestWriteErrors:
         x = values(2 * PIECE)
         np.save(tmp_path / "x", np.array(x))
         assert_same_bits(numpy.load(tmp_path / "x.npy"), x)
-        assert len(asked) == (2 if kind_of(tmp_path) == "memory" else 1)
+        assert len(asked) == (2 if file_system_kind(tmp_path) == "memory" else 1)
 
     def test_any_other_error_is_raised_and_leaves_the_old_file(self, monkeypatch: Any, tmp_path: Path) -> None:
         np.save(tmp_path / "x", np.arange(3))
@@ -272,7 +272,7 @@ class TestReads:
             np.load(tmp_path / "x.npy").wait()
         assert straight == []
         assert_same_bits(np.load(tmp_path / "x.npy"), x)
-        assert straight == ([] if kind_of(tmp_path) == "none" else [(BLOCK, 2 * LEAST)])
+        assert straight == ([] if file_system_kind(tmp_path) == "none" else [(BLOCK, 2 * LEAST)])
 
     def test_unaligned_files_written_by_numpy(self, straight: list[Any], tmp_path: Path) -> None:
         for x in (values(2 * LEAST), values(2 * LEAST).view(">f4")):
@@ -285,7 +285,7 @@ class TestReads:
         with open(tmp_path / "x.npy", "wb") as file:
             npy.write_array(file, x, at=0)
         assert_same_bits(np.load(tmp_path / "x.npy"), x.astype("<f4"))
-        assert straight or kind_of(tmp_path) == "none"
+        assert straight or file_system_kind(tmp_path) == "none"
 
     def test_a_part_of_a_tensor(self, straight: list[Any], tmp_path: Path) -> None:
         x = values(3 * LEAST).reshape(-1, BLOCK)
@@ -293,7 +293,7 @@ class TestReads:
         with safe_open(tmp_path / "x") as file:
             for part in (slice(1, 500), slice(7, 8), slice(256, 768)):
                 assert_same_bits(file.get_slice("x")[part], x[part])
-        assert straight or kind_of(tmp_path) == "none"
+        assert straight or file_system_kind(tmp_path) == "none"
 
     def test_recent_writes_in_the_page_cache(self, straight: list[Any], tmp_path: Path) -> None:
         """It is in the system's page cache, not yet on the disk."""
@@ -305,7 +305,7 @@ class TestReads:
                 file.seek(BLOCK)
                 file.write(x.tobytes())
             assert_same_bits(np.load(tmp_path / "x.npy"), x)
-        assert len(straight) == (0 if kind_of(tmp_path) == "none" else 3)
+        assert len(straight) == (0 if file_system_kind(tmp_path) == "none" else 3)
 
     def test_a_file_that_was_cut_off_meanwhile(self, straight: list[Any], tmp_path: Path) -> None:
         np.save(tmp_path / "x", np.array(values(PIECE)))
@@ -339,12 +339,12 @@ class TestReads:
         numpy.save(tmp_path / "x", x)
         assert_same_bits(np.load(tmp_path / "x.npy"), x)
         all_of_it = [(128 + i * LEAST, LEAST) for i in range(3)]
-        assert straight == all_of_it[: {"device": 1, "memory": 3, "none": 0}[kind_of(tmp_path)]]
+        assert straight == all_of_it[: {"device": 1, "memory": 3, "none": 0}[file_system_kind(tmp_path)]]
 
     def test_read_error_raises(self, straight: list[Any], monkeypatch: Any, tmp_path: Path) -> None:
         np.save(tmp_path / "x", np.array(values(LEAST)))
 
-        real, taken = os.preadv, kind_of(tmp_path) != "none"
+        real, taken = os.preadv, file_system_kind(tmp_path) != "none"
 
         def failing(file: int, *rest: Any) -> int:
             if taken and not fcntl.fcntl(file, fcntl.F_GETFL) & os.O_DIRECT:
@@ -363,7 +363,7 @@ class TestReads:
             np.load(tmp_path / "x.npy").wait()
         gc.collect()
         assert len(os.listdir("/proc/self/fd")) == before
-        assert straight or kind_of(tmp_path) == "none"
+        assert straight or file_system_kind(tmp_path) == "none"
 
     def test_the_setting(self) -> None:
         with pytest.raises(TypeError, match="configure: direct_reads must be True, False or None, got 1"):

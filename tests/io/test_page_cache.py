@@ -23,7 +23,7 @@ from forerun.safetensors import load_file, save_file
 from forerun.testing import assert_same_bits, closed_gate
 from tests.support.engine import resources
 from tests.support.engine.settings import configured
-from tests.support.files.direct_io import BLOCK, LEAST, PIECE, cached_bytes, direct_reads, kind_of, values
+from tests.support.files.direct_io import BLOCK, LEAST, PIECE, cached_bytes, direct_reads, file_system_kind, values
 
 SIZE = 2 * PIECE + LEAST + 5
 
@@ -41,7 +41,7 @@ def path(tmp_path: Path) -> Path:
     """A file that the system has on the disk alone, where there is one; but for the header and the end."""
     np.save(tmp_path / "x", np.array(values(SIZE)))
     forget(tmp_path / "x.npy")
-    if kind_of(tmp_path) == "device":
+    if file_system_kind(tmp_path) == "device":
         assert cached_bytes(tmp_path / "x.npy") <= 2 * BLOCK
     return tmp_path / "x.npy"
 
@@ -61,7 +61,7 @@ def remember(path: Path, start: int = 0, size: int = SIZE + BLOCK) -> None:
 
 def on_a_device(path: Path, straight: list[tuple[int, int]], expected: list[tuple[int, int]]) -> None:
     """Check the reads without a copy; a file system in memory has none."""
-    assert straight == (expected if kind_of(path.parent) == "device" else [])
+    assert straight == (expected if file_system_kind(path.parent) == "device" else [])
 
 
 ALL_OF_IT = [(BLOCK, PIECE), (BLOCK + PIECE, PIECE), (BLOCK + 2 * PIECE, LEAST)]
@@ -71,7 +71,7 @@ class TestDirectOrCached:
     def test_uncached_file(self, engine: str, straight: Any, path: Path) -> None:
         assert_same_bits(np.load(path), values(SIZE))
         on_a_device(path, straight, ALL_OF_IT)
-        if kind_of(path.parent) == "device":
+        if file_system_kind(path.parent) == "device":
             assert cached_bytes(path) < SIZE // 2  # the header's read may have brought some more
 
     def test_cached_file(self, straight: Any, path: Path) -> None:
@@ -96,14 +96,14 @@ class TestDirectOrCached:
     def test_a_piece_by_its_greater_part(self, part: int, straight: Any, path: Path) -> None:
         remember(path, BLOCK + PIECE, PIECE * part // 8)
         assert_same_bits(np.load(path), values(SIZE))
-        assert (ALL_OF_IT[1] in straight) == (part < 4 and kind_of(path.parent) == "device")
+        assert (ALL_OF_IT[1] in straight) == (part < 4 and file_system_kind(path.parent) == "device")
 
     def test_while_a_core_is_free(self, straight: Any, monkeypatch: Any, path: Path) -> None:
         """The next reader finds it in the system's memory."""
         monkeypatch.setattr(core, "cores_taken", lambda: False)
         assert_same_bits(np.load(path), values(SIZE))
         assert straight == []
-        assert kind_of(path.parent) == "none" or cached_bytes(path) > SIZE
+        assert file_system_kind(path.parent) == "none" or cached_bytes(path) > SIZE
 
     def test_the_setting_has_the_last_word(self, straight: Any, monkeypatch: Any, path: Path) -> None:
         with configured(direct_reads=False):
@@ -112,7 +112,7 @@ class TestDirectOrCached:
         monkeypatch.setattr(core, "cores_taken", lambda: False)
         with configured(direct_reads=True):
             assert_same_bits(np.load(path), values(SIZE))
-        assert straight == (ALL_OF_IT if kind_of(path.parent) != "none" else [])
+        assert straight == (ALL_OF_IT if file_system_kind(path.parent) != "none" else [])
 
     def test_tensors(self, straight: Any, tmp_path: Path) -> None:
         arrays = {"a": values(LEAST), "b": values(2 * LEAST), "c": values(7)}
@@ -121,7 +121,7 @@ class TestDirectOrCached:
         found = load_file(tmp_path / "x")
         for name, x in arrays.items():
             assert_same_bits(found[name], x)
-        assert bool(straight) == (kind_of(tmp_path) == "device")
+        assert bool(straight) == (file_system_kind(tmp_path) == "device")
 
     def test_after_a_save(self, straight: Any, path: Path) -> None:
         for i in range(3):
@@ -131,7 +131,7 @@ class TestDirectOrCached:
             assert_same_bits(x, values(SIZE) + numpy.uint8(i))
 
     def test_asking_brings_nothing_into_the_systems_memory(self, path: Path) -> None:
-        if kind_of(path.parent) != "device":
+        if file_system_kind(path.parent) != "device":
             return
         before = cached_bytes(path)
         with open(path, "rb") as file:
@@ -220,7 +220,7 @@ class TestReadErrors:
     def test_read_error_raises(self, straight: Any, monkeypatch: Any, path: Path) -> None:
         monkeypatch.setattr(direct, "_mincore", fake_mincore(lambda pages: pages.fill(0)))
         tried = failing(monkeypatch, errno.EIO)
-        if kind_of(path.parent) == "none":
+        if file_system_kind(path.parent) == "none":
             return
         with pytest.raises(OSError, match="Input/output error") as caught:
             np.load(path).wait()
@@ -228,10 +228,10 @@ class TestReadErrors:
 
     def test_no_descriptor_and_no_map_is_left(self, straight: Any, path: Path) -> None:
         np.load(path).wait()
-        before = resources.in_use()
+        before = resources.resource_counts()
         for _ in range(5):
             np.load(path).wait()
-        assert not resources.settled(before)
+        assert not resources.leaks(before)
         assert str(path) not in Path("/proc/self/maps").read_text()
 
 

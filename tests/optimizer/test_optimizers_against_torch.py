@@ -7,7 +7,7 @@ import pytest
 
 from forerun import autograd, gluon, lr_scheduler, np, optimizer
 from forerun.gluon import nn
-from tests.support.gluon.gluon_samples import close
+from tests.support.gluon.gluon_samples import assert_close
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: nothing to compare with", exc_type=ImportError)
 RNG = numpy.random.default_rng(13)
@@ -44,7 +44,7 @@ def test_twenty_steps(pair: tuple[str, dict[str, Any], str, dict[str, Any]], dec
         torch_weight.grad = torch.tensor(g)
         torch_optimizer.step()
         forerun_optimizer.update(0, weight, np.array(g, dtype="float64"), state)
-        close(weight, torch_weight.detach().numpy(), 1e-12)
+        assert_close(weight, torch_weight.detach().numpy(), 1e-12)
 
 
 def test_each_optimizer_is_among_them() -> None:
@@ -71,18 +71,18 @@ def test_learning_rates() -> None:
     torch_schedulers, schedulers = torch.optim.lr_scheduler, lr_scheduler
     n = range(25)
     factor = schedulers.FactorScheduler(4, 0.7, base_lr=0.5)
-    close([factor(t + 1) for t in n], rates(lambda o: torch_schedulers.StepLR(o, 4, 0.7)), 1e-12)
+    assert_close([factor(t + 1) for t in n], rates(lambda o: torch_schedulers.StepLR(o, 4, 0.7)), 1e-12)
     several = schedulers.MultiFactorScheduler([3, 9, 10], 0.7, base_lr=0.5)
-    close([several(t + 1) for t in n], rates(lambda o: torch_schedulers.MultiStepLR(o, [3, 9, 10], 0.7)), 1e-12)
+    assert_close([several(t + 1) for t in n], rates(lambda o: torch_schedulers.MultiStepLR(o, [3, 9, 10], 0.7)), 1e-12)
     cosine = schedulers.CosineScheduler(24, base_lr=0.5, final_lr=0.1)
-    close([cosine(t) for t in n], rates(lambda o: torch_schedulers.CosineAnnealingLR(o, 24, 0.1)), 1e-12)
+    assert_close([cosine(t) for t in n], rates(lambda o: torch_schedulers.CosineAnnealingLR(o, 24, 0.1)), 1e-12)
     poly = schedulers.PolyScheduler(20, base_lr=0.5, pwr=3)
-    close([poly(t) for t in n], rates(lambda o: torch_schedulers.PolynomialLR(o, 20, 3)), 1e-12)
+    assert_close([poly(t) for t in n], rates(lambda o: torch_schedulers.PolynomialLR(o, 20, 3)), 1e-12)
     warm = schedulers.CosineScheduler(24, base_lr=0.5, warmup_steps=6, warmup_begin_lr=0.05)
     both = lambda o: torch_schedulers.SequentialLR(
         o, [torch_schedulers.LinearLR(o, 0.1, 1, 6), torch_schedulers.CosineAnnealingLR(o, 18)], [6]
     )
-    close([warm(t) for t in n], rates(both), 1e-12)
+    assert_close([warm(t) for t in n], rates(both), 1e-12)
 
 
 def lenet() -> tuple[Any, Any]:
@@ -123,6 +123,6 @@ def test_training_of_a_network(hybrid: bool) -> None:
         t_loss = torch.nn.functional.cross_entropy(torch_net(torch.tensor(x)), torch.tensor(y))
         t_loss.backward()
         torch_optimizer.step()
-        close(loss.mean(), t_loss.item(), 1e-9)
+        assert_close(loss.mean(), t_loss.item(), 1e-9)
     for p, q in zip(trained, torch_net.parameters(), strict=True):
-        close(p.data(), q.detach().numpy(), 1e-7)
+        assert_close(p.data(), q.detach().numpy(), 1e-7)

@@ -16,7 +16,7 @@ import forerun
 from forerun import _core, autograd, np, npx
 from forerun._codegen.compiler import engine_of
 from forerun.testing import closed_gate
-from tests.support.engine.resources import in_use, settled
+from tests.support.engine.resources import leaks, resource_counts
 from tests.support.engine.settings import running
 from tests.support.paths import ROOT
 from tests.support.processes.subprocesses import output
@@ -256,16 +256,16 @@ def grown(step: Any, times: int, warm: int = 200) -> dict[str, int]:
 def _grown(step: Any, times: int, warm: int) -> dict[str, int]:
     for i in range(warm):
         step(i)
-    settled(in_use())
+    leaks(resource_counts())
     _core.quiesce()
     gc.collect()
-    before, objects = in_use(), len(gc.get_objects())
+    before, objects = resource_counts(), len(gc.get_objects())
     pages = resident()  # last: the list of all objects takes megabytes, which the allocator keeps
     for i in range(warm, warm + times):
         step(i)
     _core.quiesce()
     gc.collect()
-    left = {name: n - before[name] for name, n in in_use().items() if n > before[name]}
+    left = {name: n - before[name] for name, n in resource_counts().items() if n > before[name]}
     if (more := resident() - pages) > 6 * MB:
         left["pages"] = more
     if (more := len(gc.get_objects()) - objects) > 50:

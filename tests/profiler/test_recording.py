@@ -12,7 +12,7 @@ import pytest
 
 from forerun import _core, np, profiler
 from forerun.gluon import nn
-from tests.support.engine.threads import in_threads
+from tests.support.engine.threads import run_in_threads
 from tests.support.processes.subprocesses import PATIENCE, command, environment, execute, output
 
 ROOM = 1 << 17  # operations that a recording has room for
@@ -178,7 +178,7 @@ class TestRecord:
             return total
 
         with profiler.record() as p:
-            found = in_threads(4, work)
+            found = run_in_threads(4, work)
         assert found == [sum(i + k for k in range(200)) for i in range(4)]
         items = [line for line in p.trace.lines if line.cause == "item"]
         assert sum(line.waits + line.reads for line in items) == 800

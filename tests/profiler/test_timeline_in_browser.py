@@ -11,7 +11,7 @@ import pytest
 from forerun import profiler
 from forerun.profiler import Trace
 from tests.support.browser import CHROMIUM, Browser
-from tests.support.traces import EVIL, many, small
+from tests.support.traces import MARKUP, large_trace, small_trace
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="a browser is needed: the package chromium, or Chrome")
 
@@ -40,7 +40,7 @@ class Shown:
 
     def __init__(self, browser: Browser, trace: Trace, folder: Path) -> None:
         self.browser = browser
-        profiler.timeline(trace, folder / "run.html", title=EVIL)
+        profiler.timeline(trace, folder / "run.html", title=MARKUP)
         browser.dark(False)
         browser.open(folder / "run.html")
         browser.ask(SEEN)
@@ -72,7 +72,7 @@ class Shown:
 
 @pytest.fixture
 def shown(browser: Browser, tmp_path: Path) -> Iterator[Shown]:
-    page = Shown(browser, small(), tmp_path)
+    page = Shown(browser, small_trace(), tmp_path)
     yield page
     assert browser.complaints == []
 
@@ -102,11 +102,11 @@ class TestDrawn:
         assert shown.colour(5.5, high) == shown.colour(0.5, high)
 
     def test_text_is_text(self, shown):
-        assert shown.ask("document.querySelector('h1').textContent") == EVIL
+        assert shown.ask("document.querySelector('h1').textContent") == MARKUP
         assert shown.ask("document.querySelectorAll('img').length") == 0
         shown.ask("select(3), applyFilter('img')")
-        assert EVIL in shown.ask("details.innerText")
-        assert EVIL in shown.hover(2.3, "lanes[2].spanTop + 3")
+        assert MARKUP in shown.ask("details.innerText")
+        assert MARKUP in shown.hover(2.3, "lanes[2].spanTop + 3")
         assert shown.ask("document.querySelectorAll('img').length") == 0
 
     def test_a_page_that_is_dark(self, shown):
@@ -260,7 +260,7 @@ class TestFilter:
 
 class TestMany:
     def test_a_hundred_thousand(self, browser, tmp_path):
-        shown = Shown(browser, many(100_000), tmp_path)
+        shown = Shown(browser, large_trace(100_000), tmp_path)
         shown.ask(COUNTED)
         shown.ask("draw()")
         columns = shown.ask("width * (lanes.length + 1)")

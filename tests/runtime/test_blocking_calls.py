@@ -22,8 +22,8 @@ from forerun.profiler import Event, Trace, causes
 from forerun.profiler.cost import model
 from forerun.testing import closed_gate
 from tests.support.engine.settings import configured
-from tests.support.engine.threads import in_threads
-from tests.support.engine.waiting import READERS, waits_for_values
+from tests.support.engine.threads import run_in_threads
+from tests.support.engine.waiting import READERS, assert_waits
 from tests.support.paths import ROOT
 from tests.support.processes.subprocesses import PATIENCE, environment
 
@@ -57,7 +57,7 @@ def test_a_wait_has_its_kind_its_line_and_the_op(kind: str) -> None:
     read, cause = KINDS[kind]
     x = np.array([0.0, 1.0, 2.0])
     with profiler.record() as p:
-        waits_for_values(lambda: read(x * 1))
+        assert_waits(lambda: read(x * 1))
     waits = [w for w in p.trace.waits if w.thread != p.trace.waits[-1].thread or w.cause != "end"]
     of_cause = [w for w in waits if w.cause == cause]
     assert of_cause, f"got {[(w.name, w.cause) for w in waits]}"
@@ -143,13 +143,13 @@ class TestGuard:
                     return "blocked"
 
         with profiler.guard("raise", reads=True):
-            assert in_threads(2, read) == ["[1.0, 1.0, 1.0]", "blocked"]
+            assert run_in_threads(2, read) == ["[1.0, 1.0, 1.0]", "blocked"]
 
     def test_guard_is_local_to_its_thread(self):
         y = np.ones(3)
         y.wait()
         with profiler.guard("raise", reads=True):
-            in_threads(1, lambda i: profiler.guard("off"))
+            run_in_threads(1, lambda i: profiler.guard("off"))
             with pytest.raises(profiler.Blocked):
                 y.tolist()
 

@@ -12,7 +12,7 @@ import numpy
 import pytest
 
 from forerun import np, safetensors
-from tests.support.comparison.outcomes import outcome, type_and_text
+from tests.support.comparison.outcomes import outcome, type_and_message
 
 RAW = numpy.frombuffer(b"\x02\xff\x00\x80\x01\x00\x10", "?")
 TRUE = RAW.view("u1") != 0
@@ -276,7 +276,7 @@ def text_of(found: Any) -> str:
     return repr([v.tolist() if hasattr(v, "tolist") else v for v in parts])
 
 
-outcome_of = partial(outcome, read=text_of, error=type_and_text)
+outcome_of = partial(outcome, read=text_of, error=type_and_message)
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ import forerun
 from forerun import _core, np
 from forerun.ops.index import getitem as indexing
 from forerun.ops.index import setitem as assigning
-from tests.support.comparison.core_calls import DTYPES, LAYOUTS, NUMBERS, record_of_call, shown, vector
+from tests.support.comparison.core_calls import DTYPES, LAYOUTS, NUMBERS, format_differences, record_of_call, vector
 
 INDICES: list[Any] = [
     0,
@@ -135,7 +135,7 @@ def test_elements_read() -> None:
             )
             if got != want:
                 found.append(f"{label} of {dtype} at {index_label}: got {got} instead of {want}")
-    assert not found, shown(found)
+    assert not found, format_differences(found)
 
 
 def written(write: Callable[..., Any], x: np.ndarray, index: Any, value: Any) -> tuple[str, Any]:
@@ -179,4 +179,4 @@ def test_elements_written() -> None:
             want = written(lambda a, i, v: assigning.setitem(a, known(a, i, True), v), make(dtype), index, value)
             if got != want:
                 found.append(f"{label} of {dtype} at {index_label} = {what}: got {got} instead of {want}")
-    assert not found, shown(found)
+    assert not found, format_differences(found)

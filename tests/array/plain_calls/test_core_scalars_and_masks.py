@@ -15,8 +15,8 @@ import pytest
 from forerun import autograd, np, profiler
 from forerun.ops._base.primitive import Elementwise
 from forerun.testing import closed_gate
-from tests.support.comparison.outcomes import outcome, seen, type_and_text
-from tests.support.engine.passes import ran_in_the_call
+from tests.support.comparison.outcomes import comparable, outcome, type_and_message
+from tests.support.engine.passes import operations_run_in_call
 
 DTYPES = (
     "bool",
@@ -45,7 +45,7 @@ NUMPYS = (
 NUMBERS = (3, -1, 0, 2.5, -0.0, float("nan"), float("inf"), True, 2**40, 2**70, 1j)
 
 
-outcome_of = partial(outcome, read=seen, error=type_and_text)
+outcome_of = partial(outcome, read=comparable, error=type_and_message)
 
 
 def issued(work: Callable[..., Any], *operands: Any) -> Any:
@@ -146,7 +146,7 @@ def test_numpys_operators_need_no_python_function():
 
 def test_numbers_are_constants_only_where_their_values_are_known():
     x = np.arange(4.0)
-    assert ran_in_the_call(lambda: x * x[1] + x[2] * 3) == 3
+    assert operations_run_in_call(lambda: x * x[1] + x[2] * 3) == 3
     with closed_gate():
         late = np.ones(3).sum()
         y = x + late

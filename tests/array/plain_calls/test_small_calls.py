@@ -15,7 +15,7 @@ import forerun
 from forerun import autograd, np
 from forerun.testing import closed_gate
 from tests.support.comparison.call_tables import CALLS, OF_NUMBERS, VIEWS
-from tests.support.comparison.outcomes import outcome, seen
+from tests.support.comparison.outcomes import comparable, outcome
 
 DTYPES = (
     "bool", "uint8", "int8", "int32", "int64", "uint64", "float16", "float32", "float64", "complex64",
@@ -49,7 +49,7 @@ class Functions:
         return Functions(found) if isinstance(found, ModuleType) else getattr(found, "__wrapped__", found)
 
 
-def outcome_of(code: str, space: dict[str, Any], read: Callable[[Any], Any] = seen) -> Any:
+def outcome_of(code: str, space: dict[str, Any], read: Callable[[Any], Any] = comparable) -> Any:
     """Return the result of a call, or the type of the error of the call or of reading."""
     return outcome(eval, code, space, read=read, error=type)
 
@@ -114,7 +114,7 @@ def issued_behind_a_gate(call: str, space: dict[str, Any]) -> Any:
         with closed_gate():
             return eval("np." + call, space)
 
-    return outcome(issue, read=seen, error=type)
+    return outcome(issue, read=comparable, error=type)
 
 
 WAITING = ("where(m)", "unique", "nonzero", "argwhere", "bincount", "1d(", "compress", "extract")

@@ -15,7 +15,7 @@ import forerun
 from forerun import np
 from forerun.np import ndarray
 from forerun.testing import closed_gate
-from tests.support.comparison.numpy_calls import F32, GRID, INTS, MATRICES, check, to_forerun
+from tests.support.comparison.numpy_calls import F32, GRID, INTS, MATRICES, check_against_numpy, to_forerun
 
 CALLS: dict[str, tuple[Any, ...]] = {
     "forerun": (numpy.hypot, F32, F32),
@@ -37,7 +37,7 @@ CALLS: dict[str, tuple[Any, ...]] = {
 
 @pytest.mark.parametrize("name", CALLS)
 def test_ufuncs_are_issued(name: str) -> None:
-    check(*CALLS[name])
+    check_against_numpy(*CALLS[name])
 
 
 def test_every_ufunc_of_scipy_gives_its_results_for_numpy() -> None:
@@ -126,7 +126,7 @@ def test_options(function: Any, options: dict[str, Any]) -> None:
     assert into.dtype == want.dtype
     assert_array_equal(into.numpy(), want)
     if "where" not in options:
-        check(function, F32, F32, **options)
+        check_against_numpy(function, F32, F32, **options)
 
 
 def test_where_without_out_gives_zeros() -> None:
@@ -192,15 +192,15 @@ GENERALISED: dict[str, tuple[Any, ...]] = {
 
 @pytest.mark.parametrize("name", GENERALISED)
 def test_ufuncs_with_core_axes_are_issued(name: str) -> None:
-    check(*GENERALISED[name], rtol=1e-5)
+    check_against_numpy(*GENERALISED[name], rtol=1e-5)
 
 
 def test_core_axes_may_be_in_other_positions() -> None:
     a, b = numpy.arange(24.0).reshape(2, 3, 4), numpy.arange(8.0).reshape(4, 2)
-    check(numpy.vecdot, a, numpy.arange(3.0), axes=[1, 0, ()])
-    check(numpy.vecdot, a, a, axis=1)
-    check(numpy.vecdot, a, a, axis=0, keepdims=True)
-    check(numpy.matmul, a, b, axes=[(0, 2), (0, 1), (1, 0)])
+    check_against_numpy(numpy.vecdot, a, numpy.arange(3.0), axes=[1, 0, ()])
+    check_against_numpy(numpy.vecdot, a, a, axis=1)
+    check_against_numpy(numpy.vecdot, a, a, axis=0, keepdims=True)
+    check_against_numpy(numpy.matmul, a, b, axes=[(0, 2), (0, 1), (1, 0)])
     out = np.zeros((2, 4), dtype="float64")
     numpy.vecdot(np.array(a), np.array(a), axis=1, out=out)
     assert_array_equal(out.numpy(), numpy.vecdot(a, a, axis=1))

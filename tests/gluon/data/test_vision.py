@@ -17,7 +17,7 @@ from forerun.gluon import data, nn
 from forerun.gluon.data import vision
 from forerun.gluon.data.vision import transforms as T
 from tests.support.files.data_files import MAGIC, record_part
-from tests.support.gluon.gluon_samples import close
+from tests.support.gluon.gluon_samples import assert_close
 
 RNG = numpy.random.default_rng(6)
 PICTURE = RNG.integers(0, 256, (9, 12, 3)).astype("u1")
@@ -106,7 +106,7 @@ def test_crops_and_padding() -> None:
 
 def test_greys_and_limits() -> None:
     grey = T.RandomGray(1)(FLOATS.transpose(1, 2, 0))
-    close(grey[..., 0], FLOATS.transpose(1, 2, 0) @ [0.299, 0.587, 0.114], 1e-5)
+    assert_close(grey[..., 0], FLOATS.transpose(1, 2, 0) @ [0.299, 0.587, 0.114], 1e-5)
     assert numpy.array_equal(grey[..., 0], grey[..., 2])
     assert T.RandomGray(0)(PICTURE) is PICTURE
     np.random.seed(0)
@@ -115,17 +115,17 @@ def test_greys_and_limits() -> None:
 
 def test_rotation() -> None:
     x = np.array(FLOATS)
-    close(image.imrotate(x, 0), FLOATS, 1e-6)
+    assert_close(image.imrotate(x, 0), FLOATS, 1e-6)
     square = FLOATS[:, :, :9]
-    close(image.imrotate(square, 90), numpy.rot90(square, axes=(1, 2)), 1e-5)
-    close(T.Rotate(-180)(x), FLOATS[:, ::-1, ::-1], 1e-5)
+    assert_close(image.imrotate(square, 90), numpy.rot90(square, axes=(1, 2)), 1e-5)
+    assert_close(T.Rotate(-180)(x), FLOATS[:, ::-1, ::-1], 1e-5)
     ones = numpy.ones((1, 9, 9), "f4")
     assert image.imrotate(ones, 45).min() == 0
     assert image.imrotate(ones, 45, zoom_in=True).min() > 0.99
     assert abs(image.imrotate(ones, 45, zoom_out=True).sum() - 81 / 2) < 5  # all of it, in half of the area
     assert image.imrotate(ones, 45).sum() > 60
     both = image.imrotate(np.array(numpy.stack([square, square])), [0, 90])
-    close(both, numpy.stack([square, numpy.rot90(square, axes=(1, 2))]), 1e-5)
+    assert_close(both, numpy.stack([square, numpy.rot90(square, axes=(1, 2))]), 1e-5)
     with pytest.raises(TypeError, match="imrotate: dtype must be float32, got uint8"):
         T.Rotate(3)(PICTURE)
     with pytest.raises(ValueError, match="imrotate: zoom_in and zoom_out must not be given together"):

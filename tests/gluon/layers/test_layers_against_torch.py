@@ -7,7 +7,7 @@ import pytest
 
 from forerun import autograd, np
 from forerun.gluon import nn, rnn
-from tests.support.gluon.gluon_samples import close
+from tests.support.gluon.gluon_samples import assert_close
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: nothing to compare with", exc_type=ImportError)
 
@@ -125,11 +125,11 @@ def test_layers(name: str, make: Any, make_torch: Any, shape: tuple[int, ...]) -
         loss = (g * g).sum() + y.sum()
     loss.backward()
     ((tg * tg).sum() + ty.sum()).backward()
-    close(y, ty.detach().numpy(), 1e-9)
-    close(g, tg.detach().numpy(), 1e-9)
-    close(x.grad, tx.grad.numpy(), 1e-8)
+    assert_close(y, ty.detach().numpy(), 1e-9)
+    assert_close(g, tg.detach().numpy(), 1e-9)
+    assert_close(x.grad, tx.grad.numpy(), 1e-8)
     for key, array in parameters.items():
-        close(array.grad, getattr(torch_layer, key).grad.numpy(), 1e-8)
+        assert_close(array.grad, getattr(torch_layer, key).grad.numpy(), 1e-8)
 
 
 def test_running_statistics() -> None:
@@ -139,9 +139,9 @@ def test_running_statistics() -> None:
     with autograd.train_mode():
         layer(np.array(x, dtype="float64"))
     other(torch.from_numpy(x))
-    close(layer.running_mean.data(), other.running_mean.numpy(), 1e-9)
+    assert_close(layer.running_mean.data(), other.running_mean.numpy(), 1e-9)
     n = 40  # PyTorch divides by n - 1 there, and MXNet and we by n
-    close((layer.running_var.data() - 0.9) * n / (n - 1), other.running_var.numpy() - 0.9, 1e-9)
+    assert_close((layer.running_var.data() - 0.9) * n / (n - 1), other.running_var.numpy() - 0.9, 1e-9)
 
 
 def test_each_layer_is_among_them() -> None:

@@ -11,7 +11,7 @@ import pytest
 from forerun import autograd, np
 from tests.support.comparison.bits import same_bits
 from tests.support.comparison.outcomes import outcome
-from tests.support.comparison.random_indices import agree
+from tests.support.comparison.random_indices import assert_same_outcome
 
 M = numpy.arange(6, dtype="int32").reshape(2, 3)
 SIX = numpy.array([True, False, True, True, False, False])
@@ -30,9 +30,9 @@ BAD: list[Any] = [
 @pytest.mark.parametrize("turned", [False, True])
 def test_reading_flat(index: Any, turned: bool) -> None:
     numpy_array, array = (M.T, np.array(M).T) if turned else (M, np.array(M))
-    agree(outcome(lambda: array.flat[index]), outcome(lambda: numpy_array.flat[index]))
+    assert_same_outcome(outcome(lambda: array.flat[index]), outcome(lambda: numpy_array.flat[index]))
     if isinstance(index, numpy.ndarray) and index.dtype.kind in "ib":
-        agree(outcome(lambda: array.flat[np.array(index)]), outcome(lambda: numpy_array.flat[index]))
+        assert_same_outcome(outcome(lambda: array.flat[np.array(index)]), outcome(lambda: numpy_array.flat[index]))
 
 
 VALUES: list[Any] = [7, [8, 9], range(9), numpy.array([[1.5], [2.5]]), [], 3.7, 2**40]
@@ -46,12 +46,14 @@ def test_writing_flat(index: Any, value: Any, turned: bool) -> None:
         (x.T if turned else x).flat[index] = value
         return x
 
-    agree(outcome(lambda: written(np.array(M))), outcome(lambda: written(M.copy())))
+    assert_same_outcome(outcome(lambda: written(np.array(M))), outcome(lambda: written(M.copy())))
 
 
 @pytest.mark.parametrize("index", BAD, ids=repr)
 def test_writing_flat_where_nothing_is(index: Any) -> None:
-    agree(outcome(lambda: np.array(M).flat.__setitem__(index, 7)), outcome(lambda: M.copy().flat.__setitem__(index, 7)))
+    assert_same_outcome(
+        outcome(lambda: np.array(M).flat.__setitem__(index, 7)), outcome(lambda: M.copy().flat.__setitem__(index, 7))
+    )
 
 
 @pytest.mark.parametrize("value", VALUES, ids=repr)
@@ -60,7 +62,7 @@ def test_assigning_all(value: Any) -> None:
         x.T.flat = value
         return x
 
-    agree(outcome(lambda: written(np.array(M))), outcome(lambda: written(M.copy())))
+    assert_same_outcome(outcome(lambda: written(np.array(M))), outcome(lambda: written(M.copy())))
 
 
 def test_flat_goes_through_the_elements_in_c_order() -> None:
@@ -92,7 +94,7 @@ def test_grids(key: Any, name: str) -> None:
     result, expected = outcome(lambda: getattr(np, name)[key]), outcome(lambda: getattr(numpy, name)[key])
     if not isinstance(expected, Exception):  # NumPy's floats are float64
         expected = [x.astype("float32") if x.dtype.kind == "f" else x for x in expected]
-    agree(result, expected)
+    assert_same_outcome(result, expected)
 
 
 I8, F4 = numpy.array([1, 2], "int8"), numpy.array([[1.5, 2.5]], "float32")
@@ -111,7 +113,7 @@ def test_rows(key: Any, name: str) -> None:
     expected = outcome(lambda: getattr(numpy, name)[key])
     if isinstance(expected, list) and expected[0].dtype == "float64":  # an integer with a float gives that float
         expected = [expected[0].astype("float32")]
-    agree(outcome(lambda: getattr(np, name)[forerun_key]), expected)
+    assert_same_outcome(outcome(lambda: getattr(np, name)[forerun_key]), expected)
 
 
 def test_rows_count_numbers_of_a_higher_kind() -> None:

@@ -12,8 +12,8 @@ import forerun
 from forerun import _core, np
 from tests.support.comparison.outcomes import outcome
 from tests.support.comparison.random_indices import (
-    agree,
     arrays,
+    assert_same_outcome,
     equivalent_indices,
     examples,
     masks,
@@ -56,7 +56,9 @@ def test_delete(data):
     axis, n = axis_of(data.draw, x)
     at = places(data.draw, n)
     forerun_index = data.draw(equivalent_indices(at))
-    agree(outcome(lambda: np.delete(to_forerun(x), forerun_index, axis)), outcome(lambda: numpy.delete(x, at, axis)))
+    assert_same_outcome(
+        outcome(lambda: np.delete(to_forerun(x), forerun_index, axis)), outcome(lambda: numpy.delete(x, at, axis))
+    )
 
 
 @examples
@@ -73,7 +75,7 @@ def test_insert(data):
     found = outcome(lambda: numpy.arange(n)[at])  # one fault at a time
     counts = [()] if isinstance(found, Exception) else [(), found[0].shape, (1,), (2,)]
     new = data.draw(arrays(data.draw(st.sampled_from(counts)), ("int8",)))
-    agree(
+    assert_same_outcome(
         outcome(lambda: np.insert(to_forerun(x), forerun_index, new, axis)),
         outcome(lambda: numpy.insert(x, at, new, axis)),
     )
@@ -99,7 +101,7 @@ def test_select(data):
         [data.draw(st.sampled_from([c, to_forerun(c)])) for c in conditions],
         [to_forerun(c) for c in choices],
     )
-    agree(
+    assert_same_outcome(
         outcome(lambda: np.select(*forerun_operands, default)),
         outcome(lambda: numpy.select(conditions, choices, default)),
     )
@@ -115,7 +117,7 @@ def test_choose(data):
     number = abs(number.astype("int64")) if data.draw(st.booleans()) else number
     mode = data.draw(st.sampled_from(["raise", "wrap", "clip"]))
     index, forerun_choices = data.draw(st.sampled_from([number, to_forerun(number)])), [to_forerun(c) for c in choices]
-    agree(
+    assert_same_outcome(
         outcome(lambda: np.choose(index, forerun_choices, mode=mode)),
         outcome(lambda: numpy.choose(number, choices, mode=mode)),
     )
@@ -129,7 +131,7 @@ def test_place_and_putmask(data):
     value = data.draw(values((data.draw(st.integers(0, 3)),)))
     name = data.draw(st.sampled_from(["place", "putmask"]))
     array, expected = to_forerun(x), x.copy()
-    agree(
+    assert_same_outcome(
         outcome(lambda: getattr(np, name)(array, to_forerun(mask), value) or array),
         outcome(lambda: getattr(numpy, name)(expected, mask, value) or expected),
     )

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from forerun import _core, np
 from tests.support.comparison.outcomes import outcome
 from tests.support.comparison.random_indices import (
-    agree,
     arrays,
+    assert_same_outcome,
     equivalent_indices,
     examples,
     indices,
@@ -44,7 +44,7 @@ def test_reading(data):
     x = data.draw(shapes().flatmap(arrays))
     index = data.draw(indices(x.shape))
     forerun_index = data.draw(equivalent_indices(index))
-    agree(outcome(lambda: view_of(x)[forerun_index]), outcome(lambda: x[index]))
+    assert_same_outcome(outcome(lambda: view_of(x)[forerun_index]), outcome(lambda: x[index]))
 
 
 @examples
@@ -66,7 +66,9 @@ def test_writing(data):
     element = not broken and isinstance(x[index], numpy.generic)
     if element and isinstance(value, numpy.ndarray) and value.size == 1:
         value = value.reshape(())  # one element is one element here; NumPy 2.4 refuses those with axes
-    agree(outcome(lambda: write(array, forerun_index, new)), outcome(lambda: write(expected, index, value)))
+    assert_same_outcome(
+        outcome(lambda: write(array, forerun_index, new)), outcome(lambda: write(expected, index, value))
+    )
 
 
 IN_PLACE = [operator.iadd, operator.imul, operator.isub]
@@ -85,7 +87,7 @@ def test_in_place(data):
         target[i] = op(target[i], 3)
         return target
 
-    agree(outcome(lambda: write(array, forerun_index)), outcome(lambda: write(expected, index)))
+    assert_same_outcome(outcome(lambda: write(array, forerun_index)), outcome(lambda: write(expected, index)))
 
 
 @examples
@@ -105,7 +107,7 @@ def test_writing_through_views(data):
         a[first][second] = a[third].copy() if a is expected else a[third]
         return a
 
-    agree(outcome(lambda: write(array)), outcome(lambda: write(expected)))
+    assert_same_outcome(outcome(lambda: write(array)), outcome(lambda: write(expected)))
 
 
 MODES = st.sampled_from(["raise", "wrap", "clip"])
@@ -120,7 +122,7 @@ def test_take_and_put(data):
     mode = data.draw(MODES if n else st.sampled_from(["raise", "clip"]))  # for "wrap" NumPy never comes back
     at = data.draw(positions(n, wrong=0.3))
     forerun_index = data.draw(equivalent_indices(at))
-    agree(
+    assert_same_outcome(
         outcome(lambda: np.take(view_of(x), forerun_index, axis, None, mode)),
         outcome(lambda: numpy.take(x, at, axis, None, mode)),
     )
@@ -129,7 +131,7 @@ def test_take_and_put(data):
     forerun_index = data.draw(equivalent_indices(at))
     value = data.draw(values((data.draw(st.integers(0, 3)),), 0.05 - wrong / 6))
     array, expected = view_of(x), x.copy()
-    agree(
+    assert_same_outcome(
         outcome(lambda: np.put(array, forerun_index, value, mode) or array),
         outcome(lambda: numpy.put(expected, at, value, mode) or expected),
     )
@@ -147,7 +149,7 @@ def test_along_axis(data):
     shape[axis] = data.draw(st.integers(0, 3))
     at = data.draw(positions(x.shape[axis], tuple(shape)))
     forerun_index = at if data.draw(st.booleans()) else to_forerun(at)
-    agree(
+    assert_same_outcome(
         outcome(lambda: np.take_along_axis(view_of(x), forerun_index, axis)),
         outcome(lambda: numpy.take_along_axis(x, at, axis)),
     )
@@ -155,7 +157,7 @@ def test_along_axis(data):
     broken = isinstance(part, Exception)
     value = data.draw(values(() if broken else part[0].shape, 0 if broken else 0.05))
     array, expected = view_of(x), x.copy()
-    agree(
+    assert_same_outcome(
         outcome(lambda: np.put_along_axis(array, forerun_index, value, axis) or array),
         outcome(lambda: numpy.put_along_axis(expected, at, value, axis) or expected),
     )

@@ -13,7 +13,7 @@ from numpy.testing import assert_array_equal
 from forerun import _core, np
 from forerun.testing import closed_gate
 from tests.support.engine.settings import running
-from tests.support.engine.threads import in_threads
+from tests.support.engine.threads import run_in_threads
 
 Write = Callable[..., None]
 
@@ -64,7 +64,7 @@ def test_threads_that_add_to_different_elements_lose_nothing(name: str, layout: 
         for _ in range(rounds):
             ADDS[name](np, b, m, at)
 
-    in_threads(2, work)
+    run_in_threads(2, work)
     assert b.tolist() == [rounds] * N
 
 
@@ -82,7 +82,7 @@ def test_threads_that_write_different_elements_lose_nothing(name: str, layout: s
             kept.append((b[own] == float(k)).all())
         return [bool(x) for x in kept]
 
-    assert all(map(all, in_threads(2, work)))
+    assert all(map(all, run_in_threads(2, work)))
 
 
 # --- what NumPy writes --------------------------------------------------------------------------------------

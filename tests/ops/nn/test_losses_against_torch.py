@@ -7,7 +7,7 @@ import numpy
 import pytest
 
 from forerun import autograd, gluon, np, npx
-from tests.support.gluon.gluon_samples import close
+from tests.support.gluon.gluon_samples import assert_close
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: nothing to compare with", exc_type=ImportError)
 F = torch.nn.functional
@@ -106,10 +106,10 @@ def beside(function: Function, torch_function: Function, varied: list[Any], fixe
         gs = autograd.grad((y * np.array(rates)).sum(), xs, create_graph=True)
         loss = sum((g * g).sum() for g in gs) + y.sum()
     loss.backward()
-    close(y, ty.detach().numpy(), 1e-9)
+    assert_close(y, ty.detach().numpy(), 1e-9)
     for g, tg, x, second in zip(gs, tgs, xs, t_second):
-        close(g, tg.detach().numpy(), 1e-9)
-        close(x.grad, second.numpy(), 1e-8)
+        assert_close(g, tg.detach().numpy(), 1e-9)
+        assert_close(x.grad, second.numpy(), 1e-8)
 
 
 @pytest.fixture(autouse=True)
@@ -145,8 +145,8 @@ def test_ctc() -> None:
         y = npx.ctc_loss(data, labels, np.array(steps), np.array(counts), True, True)
         loss = (y * np.array(rates)).sum()
     loss.backward()
-    close(y, ty.detach().numpy(), 1e-10)
-    close(data.grad, tx.grad.numpy(), 1e-10)
+    assert_close(y, ty.detach().numpy(), 1e-10)
+    assert_close(data.grad, tx.grad.numpy(), 1e-10)
 
 
 @pytest.mark.parametrize("is_causal", [False, True])

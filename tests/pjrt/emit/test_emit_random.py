@@ -9,7 +9,7 @@ import pytest
 
 from forerun.ops._base.random_stream import OwnStream
 from tests.support.device_plugins.pjrt_plugin import Plugin
-from tests.support.device_plugins.pjrt_specs import assert_same, computed
+from tests.support.device_plugins.pjrt_specs import assert_same, compute
 
 SEED = 0x123456789ABCDEF0
 
@@ -20,7 +20,7 @@ def both(plugin: Plugin, kind: str, shape: tuple[int, ...], dtype: str, low: Any
     expected = OwnStream(SEED).fill(kind, shape, numpy.dtype(dtype), None, low, end).asnumpy().copy()
     keys = numpy.uint64(SEED), numpy.uint64(0)
     ends = (numpy.int64(low), numpy.uint64(high)) if kind == "integers" else (numpy.float64(low), numpy.float64(high))
-    return computed(plugin, "random", kind, [*keys, *ends], shape, dtype, **more), expected
+    return compute(plugin, "random", kind, [*keys, *ends], shape, dtype, **more), expected
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

@@ -25,7 +25,7 @@ def to_forerun(x: Any) -> Any:
     return type(x)(map(to_forerun, x)) if isinstance(x, (list, tuple)) else x
 
 
-def check(function: Callable[..., Any], *args: Any, rtol: float = 0.0, **kwargs: Any) -> None:
+def check_against_numpy(function: Callable[..., Any], *args: Any, rtol: float = 0.0, **kwargs: Any) -> None:
     """The same results as with NumPy's arrays, and without a wait."""
     want = function(*args, **kwargs)
     positional, named = to_forerun(args), {k: to_forerun(v) for k, v in kwargs.items()}

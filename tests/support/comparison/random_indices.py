@@ -149,7 +149,7 @@ def values(draw: Any, shape: tuple[int, ...], wrong: float = 0.05) -> Any:
     return found.tolist() if draw(st.floats(0, 1)) < 0.15 else found
 
 
-def agree(result: Any, expected: Any) -> None:
+def assert_same_outcome(result: Any, expected: Any) -> None:
     """Check that two outcomes are the same values, or exceptions of one type, with forerun's form of messages."""
     if isinstance(expected, Exception) or isinstance(result, Exception):
         assert type(result) is type(expected), f"{result!r} {expected!r}"
