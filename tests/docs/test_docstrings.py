@@ -84,10 +84,10 @@ def test_functions_of_forerun_have_sections(namespace):
         lacking += [f"{name}: {section}" for section in [*wanted, "Examples"] if section not in found]
         described = re.findall(r"^(\*{0,2}\w+(?:, \w+)*) :", text, re.MULTILINE)
         lacking += [
-            f"{name}: {parameter}"
-            for parameter, its in signature.parameters.items()
-            if not str(its.annotation).startswith("Unpack")  # each of them is described
-            and parameter not in {p.lstrip("*") for line in described for p in line.split(", ")}
+            f"{name}: {parameter_name}"
+            for parameter_name, parameter in signature.parameters.items()
+            if not str(parameter.annotation).startswith("Unpack")  # each of them is described
+            and parameter_name not in {p.lstrip("*") for line in described for p in line.split(", ")}
         ]
     assert lacking == []
 
@@ -111,7 +111,7 @@ def test_classes_of_forerun_have_sections(namespace):
             for line in re.findall(r"^(\*{0,2}\w+(?:, \w+)*) :", text, re.MULTILINE)
             for each in line.split(",")
         }
-        lacking += [f"{name}: {parameter}" for parameter in parameters if parameter not in described]
+        lacking += [f"{name}: {parameter_name}" for parameter_name in parameters if parameter_name not in described]
         lacking += [] if "Examples" in SECTIONS.findall(text) else [f"{name}: Examples"]
     assert lacking == []
 

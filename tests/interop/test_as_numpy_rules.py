@@ -207,8 +207,8 @@ np.random.randint(5, dtype=np.int32) < 5
 
 
 @pytest.mark.parametrize("expression", [line for line in SAME.splitlines() if line[0] != "#"])
-def test_expressions_have_their_values_with_numpy(both: list[dict[str, Any]], expression: str) -> None:
-    numpy_names, forerun_names = both
+def test_expressions_have_their_values_with_numpy(namespaces: list[dict[str, Any]], expression: str) -> None:
+    numpy_names, forerun_names = namespaces
     assert forerun_names["np"] is not numpy_names["np"]
     assert value_of(expression, forerun_names) == value_of(expression, numpy_names)
 
@@ -411,8 +411,8 @@ class TestArrays:
 
 class TestRandom:
     @pytest.mark.parametrize("draw", DRAWS.splitlines())
-    def test_the_numbers_are_numpys(self, both, draw):
-        numpy_names, forerun_names = both
+    def test_the_numbers_are_numpys(self, namespaces, draw):
+        numpy_names, forerun_names = namespaces
         assert value_of(draw, forerun_names) == value_of(draw, numpy_names)
 
     def test_the_program_gets_forerun_arrays_and_libraries_get_numpys(self, run):

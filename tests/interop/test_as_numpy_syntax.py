@@ -118,10 +118,10 @@ class First(Money):
 
 
 @pytest.mark.parametrize("expression", [line for line in SAME.splitlines() if line[0] != "#"])
-def test_expressions_have_their_values_with_numpy(both: list[dict[str, Any]], expression: str) -> None:
-    for names in both:
+def test_expressions_have_their_values_with_numpy(namespaces: list[dict[str, Any]], expression: str) -> None:
+    for names in namespaces:
         exec(GIVEN, names)
-    numpy_names, forerun_names = both
+    numpy_names, forerun_names = namespaces
     assert forerun_names["np"] is not numpy_names["np"]
     assert value_of(expression, forerun_names) == value_of(expression, numpy_names)
 

@@ -217,12 +217,12 @@ def test_copy_may_be_written() -> None:
     assert x[0].item() == 0
 
 
-@pytest.mark.parametrize(("error", "asked"), [
+@pytest.mark.parametrize(("error", "options"), [
     (RuntimeError, {"stream": 1}), (BufferError, {"dl_device": (2, 0)}), (BufferError, {"copy": False}),
 ])  # fmt: skip
-def test_unsupported_export_arguments_raise(error: type[Exception], asked: dict[str, Any]) -> None:
+def test_unsupported_export_arguments_raise(error: type[Exception], options: dict[str, Any]) -> None:
     with pytest.raises(error, match=r"__dlpack__: .* must"):
-        np.zeros(3).__dlpack__(**asked)
+        np.zeros(3).__dlpack__(**options)
 
 
 def test_export_raises_the_error_of_the_computation(engine: str) -> None:
@@ -232,8 +232,8 @@ def test_export_raises_the_error_of_the_computation(engine: str) -> None:
 
 def test_an_unused_capsule_frees_its_memory() -> None:
     before = _core.in_use()["blocks"]
-    for asked in ({"max_version": (1, 0)}, {}, {"max_version": (1, 0), "copy": True}):
-        capsule = np.zeros(50_000).__dlpack__(**asked)
+    for options in ({"max_version": (1, 0)}, {}, {"max_version": (1, 0), "copy": True}):
+        capsule = np.zeros(50_000).__dlpack__(**options)
         assert _core.in_use()["blocks"] > before
         del capsule
         _core.quiesce()
@@ -359,7 +359,7 @@ def test_memory_of_other_devices_is_asked_for_on_the_host() -> None:
     producer = Producer(numpy.arange(3.0))
     producer.device = (2, 0)
     assert np.from_dlpack(producer).tolist() == [0, 1, 2]
-    assert producer.asked["dl_device"] == (1, 0)
+    assert producer.options["dl_device"] == (1, 0)
     with pytest.raises(BufferError, match="device type 2"):
         np.from_dlpack(producer, copy=False)
 

@@ -83,8 +83,8 @@ class Producer:
     def capsule(self) -> Any:
         return _api.PyCapsule_New(ctypes.addressof(self.managed), VERSIONED if self.versioned else NAME, None)
 
-    def __dlpack__(self, **asked: Any) -> Any:
-        self.asked = asked
+    def __dlpack__(self, **options: Any) -> Any:
+        self.options = options
         return self.capsule()
 
     def __dlpack_device__(self) -> tuple[int, int]:

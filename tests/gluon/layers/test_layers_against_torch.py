@@ -82,7 +82,7 @@ PAIRS: list[tuple[str, Any, Any, tuple[int, ...]]] = [
 NAMES = {"gamma": "weight", "beta": "bias", "alpha": "weight"}  # PyTorch's
 
 
-def its_name(name: str) -> str:
+def torch_name(name: str) -> str:
     """PyTorch's name of a parameter."""
     if not name.endswith(("_weight", "_bias")):
         return NAMES.get(name, name)
@@ -99,10 +99,10 @@ def alike(layer: Any, torch_layer: Any, shape: tuple[int, ...]) -> dict[str, Any
     found = {}
     for name, parameter in layer.collect_params().items():
         if parameter.grad_req != "null":
-            found[its_name(name)] = parameter.data()
+            found[torch_name(name)] = parameter.data()
             parameter.set_data(RNG.normal(size=parameter.shape))
             with torch.no_grad():
-                getattr(torch_layer, its_name(name)).copy_(torch.from_numpy(parameter.data().asnumpy().copy()))
+                getattr(torch_layer, torch_name(name)).copy_(torch.from_numpy(parameter.data().asnumpy().copy()))
     return found
 
 

@@ -309,19 +309,19 @@ def test_a_trained_layer_learns_to_count() -> None:
 def test_layers_are_those_of_pytorch(kind: str) -> None:
     torch: Any = pytest.importorskip("torch", reason="PyTorch is not installed: nothing to compare with")
     layer = layer_of(kind, num_layers=2, bidirectional=True)
-    peer = getattr(torch.nn, kind)(C, H, 2, bidirectional=True).double()
+    torch_layer = getattr(torch.nn, kind)(C, H, 2, bidirectional=True).double()
     for name, value in parameter_values(layer).items():
         place, what, tensor = name[:2], *name[3:].split("_")
         kinds = {"i2h": "ih", "h2h": "hh"}
         full = f"{tensor}_{kinds[what]}_l{place[1]}" + ("_reverse" if place[0] == "r" else "")
-        getattr(peer, full).data.copy_(torch.tensor(value))
+        getattr(torch_layer, full).data.copy_(torch.tensor(value))
     x = random_leaf(T, N, C)
     with autograd.record():
         y = layer(x)
         loss = (y * y).sum()
     loss.backward()
-    its = torch.tensor(x.asnumpy(), requires_grad=True)
-    output, _ = peer(its)
+    torch_x = torch.tensor(x.asnumpy(), requires_grad=True)
+    output, _ = torch_layer(torch_x)
     (output * output).sum().backward()
     assert_close(y, output.detach().numpy(), 1e-10)
-    assert_close(x.grad, its.grad.numpy(), 1e-10)
+    assert_close(x.grad, torch_x.grad.numpy(), 1e-10)
