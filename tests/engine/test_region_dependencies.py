@@ -27,7 +27,7 @@ def anything_counts() -> Iterator[None]:
         _core.set_apart_from(5000)
 
 
-def sets(go: threading.Event, x: Any) -> Any:
+def set_when_computed(go: threading.Event, x: Any) -> Any:
     """The array's values; their computation sets an event."""
 
     def task(values: numpy.ndarray) -> numpy.ndarray:
@@ -80,7 +80,7 @@ class TestIndependent:
             go = threading.Event()
             first[...] = late_array(go, value=2.0, shape=first.shape, dtype="float64")
             second[...] = 3.0
-            seen = sets(go, second * 2)
+            seen = set_when_computed(go, second * 2)
             expected = numpy.ones((4, 6))
             for part, value in zip(pair(expected), (2.0, 3.0), strict=True):
                 part[...] = value
@@ -110,7 +110,7 @@ class TestIndependent:
             x = late_array(begin, value=1.0, shape=(4, 6), dtype="float64") * 2
             x[:2] = late_array(go, value=3.0, shape=(2, 6), dtype="float64")
             x[2:] += 1
-            seen = sets(go, x[2:])
+            seen = set_when_computed(go, x[2:])
             begin.set()
             assert x.tolist() == [[3.0] * 6] * 2 + [[3.0] * 6] * 2
             assert (seen == 3).all()

@@ -244,7 +244,7 @@ class Halves:
         autograd.backward(losses)
 
 
-def arrived(arrays: list[Any]) -> None:
+def wait_until_ready(arrays: list[Any]) -> None:
     """Waits as an event loop does: without a hand in the work."""
 
     async def all_of_them() -> None:
@@ -261,7 +261,7 @@ def test_the_last_layer_is_updated_while_the_first_awaits_its_gradient(workers: 
         step.backward()
         step.trainer.step(4)
         try:
-            arrived([*step.last.weight.list_data(), *step.last.bias.list_data()])
+            wait_until_ready([*step.last.weight.list_data(), *step.last.bias.list_data()])
             assert not any(g.ready for layer in (step.first, step.second) for g in layer.weight.list_grad())
         finally:
             step.go.set()
@@ -280,7 +280,7 @@ def test_sums_go_before_older_operations_that_are_ready() -> None:
                     chain.append(chain[-1] @ x)
                 with collective_scope():
                     total = chain[1] @ chain[0]
-            arrived([chain[-1], total])
+            wait_until_ready([chain[-1], total])
         ran = [e.seq for e in sorted(p.trace.ops, key=lambda e: e.started)]
         assert ran.index(max(ran)) == 2  # behind the two that it needs
 
@@ -291,12 +291,12 @@ def test_the_sum_of_the_last_layer_goes_before_the_rest_of_the_backward_pass() -
         step = Halves(forerun.devices())
         with profiler.record() as p:
             step.backward()
-            arrived(step.last.weight.list_grad())
+            wait_until_ready(step.last.weight.list_grad())
             with closed_gate():
                 step.go.set()
                 opened = time.perf_counter()
                 step.trainer.step(4)
-            arrived([x for layer in (step.first, step.second) for x in layer.weight.list_data()])
+            wait_until_ready([x for layer in (step.first, step.second) for x in layer.weight.list_data()])
         owner = step.trainer._owners[4]
         later = [e for e in p.trace.ops if e.started > opened and (e.device, e.queue) == (owner, "compute")]
         products = [e.started for e in later if e.issued < opened and "matmul" in e.name]  # of the backward pass
@@ -344,7 +344,7 @@ def test_the_mean_of_equal_values_is_the_value(three_devices: list[forerun.Devic
 # --- shares ----------------------------------------------------------------------------------------------------------
 
 
-def clocked(devices: list[forerun.Device], *speeds: float) -> Shares:
+def shares_for_speeds(devices: list[forerun.Device], *speeds: float) -> Shares:
     """Shares with times as they would be on devices of these speeds, in examples a second."""
     times: dict[Any, float] = {}
 
@@ -362,7 +362,7 @@ def clocked(devices: list[forerun.Device], *speeds: float) -> Shares:
 
 
 def test_shares_follow_the_speed(two_devices: list[forerun.Device]) -> None:
-    shares = clocked(two_devices, 30, 10)
+    shares = shares_for_speeds(two_devices, 30, 10)
     x = [np.ones(1, device=d) for d in two_devices]
     assert shares.sizes(100) == [50, 50]
     for _ in range(3):
@@ -376,7 +376,7 @@ def test_shares_follow_the_speed(two_devices: list[forerun.Device]) -> None:
 
 
 def test_shares_stay_for_small_differences(two_devices: list[forerun.Device]) -> None:
-    shares = clocked(two_devices, 10.2, 10)
+    shares = shares_for_speeds(two_devices, 10.2, 10)
     x = [np.ones(1, device=d) for d in two_devices]
     for _ in range(4):
         shares.sizes(100)

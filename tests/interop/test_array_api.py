@@ -49,7 +49,7 @@ NAMES = {
 # --- names and parameters -------------------------------------------------------------------------
 
 
-def taken(name: str, parameter: Parameter | None, wanted: Parameter) -> None:
+def check_parameter(name: str, parameter: Parameter | None, wanted: Parameter) -> None:
     """Checks that a parameter can be given as the standard has it, and means the same when it is not."""
     assert parameter is not None, f"{name}: there must be a parameter {wanted.name}"
     by_name = wanted.kind in (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
@@ -71,7 +71,9 @@ def test_functions_take_the_parameters_of_the_standard(space: Any, name: str, wa
     by_name = {p.name: p for p in parameters}
     for i, parameter in enumerate(wanted.parameters.values()):
         at = None if i >= len(parameters) else parameters[i]
-        taken(name, by_name.get(parameter.name) if parameter.kind == Parameter.KEYWORD_ONLY else at, parameter)
+        check_parameter(
+            name, by_name.get(parameter.name) if parameter.kind == Parameter.KEYWORD_ONLY else at, parameter
+        )
     known = [p for p in wanted.parameters.values() if p.kind != Parameter.KEYWORD_ONLY]
     for parameter in parameters[len(known) :]:
         variadic = parameter.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)

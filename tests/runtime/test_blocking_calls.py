@@ -195,14 +195,14 @@ class TestGuard:
             profiler.guard("raise", allow=["sleep"])
 
 
-def sometime(i: int) -> int:
+def compute_for_a_while(i: int) -> int:
     """Compute for a while."""
     return i + 0 * len(str(7**5000))
 
 
 @pytest.mark.parametrize("threads", [True, False])
 def test_the_next_batch_of_a_loader_is_waited_for(threads: bool) -> None:
-    data = gluon.data.SimpleDataset(range(8)).transform(sometime)
+    data = gluon.data.SimpleDataset(range(8)).transform(compute_for_a_while)
     batches = gluon.data.DataLoader(data, 4, num_workers=1, thread_pool=threads)
     with profiler.record() as p:
         assert sum(int(batch.sum().item()) for batch in batches) == 28

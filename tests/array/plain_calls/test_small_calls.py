@@ -24,7 +24,7 @@ DTYPES = (
 VALUES = numpy.array([[3, 1, 4, 1, 5], [9, 2, 6, 5, 3], [0, 0, 7, 1, 9]])
 
 
-def of(dtype: str) -> dict[str, Any]:
+def operands(dtype: str) -> dict[str, Any]:
     """Arrays that calls name."""
     x = np.array((VALUES % 2 if dtype == "bool" else VALUES).astype(dtype))
     return {
@@ -54,7 +54,7 @@ def outcome_of(code: str, space: dict[str, Any], read: Callable[[Any], Any] = co
     return outcome(eval, code, space, read=read, error=type)
 
 
-def compared(calls: tuple[str, ...], space: dict[str, Any]) -> None:
+def assert_same_outcomes(calls: tuple[str, ...], space: dict[str, Any]) -> None:
     """Each call gives the same by its entry, by its Python function, and behind a closed gate."""
     for call in calls:
         entry, function = outcome_of("np." + call, space), outcome_of("np." + call, {**space, "np": Functions()})
@@ -63,12 +63,12 @@ def compared(calls: tuple[str, ...], space: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_an_entry_gives_the_results_of_its_python_function(dtype):
-    compared(CALLS, of(dtype))
+    assert_same_outcomes(CALLS, operands(dtype))
 
 
 @pytest.mark.parametrize("call", ["append(x, 3)", "append(x, 2.5)", "append(p, 2)", "append([], 3)", "append(x, p)"])
 def test_a_program_that_appends_number_after_number_needs_no_python_function(call):
-    space, calls = of("float64"), []
+    space, calls = operands("float64"), []
     code = compile("np." + call, "call", "eval")
     sys.setprofile(lambda frame, event, _: calls.append(frame.f_code.co_name) if event == "call" else None)
     try:
@@ -80,8 +80,8 @@ def test_a_program_that_appends_number_after_number_needs_no_python_function(cal
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_a_view_lies_as_that_of_its_python_function(dtype):
-    space = of(dtype)
-    compared(VIEWS, space)
+    space = operands(dtype)
+    assert_same_outcomes(VIEWS, space)
     for call in VIEWS:
         view = outcome_of("np." + call, space, read=lambda view: view)
         if isinstance(view, type):
@@ -104,7 +104,7 @@ def test_a_view_can_be_made_of_values_that_are_not_there():
 
 
 def test_an_entry_gives_the_results_of_its_python_function_for_numbers():
-    compared(OF_NUMBERS, {"np": np})
+    assert_same_outcomes(OF_NUMBERS, {"np": np})
 
 
 def issued_behind_a_gate(call: str, space: dict[str, Any]) -> Any:
@@ -122,7 +122,7 @@ WAITING = ("where(m)", "unique", "nonzero", "argwhere", "bincount", "1d(", "comp
 
 @pytest.mark.parametrize("dtype", ["float32", "int64"])
 def test_behind_a_closed_gate_results_are_the_same(dtype):
-    space = of(dtype)
+    space = operands(dtype)
     for call in CALLS:
         if any(name in call for name in WAITING):
             continue
@@ -166,7 +166,7 @@ def calls_of(function: Any, work: Callable[[], Any]) -> int:
     ],
 )  # fmt: skip
 def test_a_plain_call_of_settled_arrays_needs_no_python_function(call):
-    space = of("float64")
+    space = operands("float64")
     forerun.waitall()
     function = operator.attrgetter(call.split("(")[0])(np)
     assert calls_of(function, lambda: eval("np." + call, space)) == 0

@@ -42,7 +42,7 @@ def values(dtype: str) -> dict[str, numpy.ndarray]:
     }  # fmt: skip
 
 
-def left(code: str, space: dict[str, Any]) -> Any:
+def operands_after(code: str, space: dict[str, Any]) -> Any:
     """The bytes of all operands once the code has run; in their place the type of the error it raises, or reading."""
     try:
         exec(code, space)
@@ -60,7 +60,7 @@ def test_writes_match_numpy(engine, dtype):
     for code in (*(f"np.{call}" for call in WRITES), *STATEMENTS):
         space = to_forerun(dtype)
         forerun.waitall()
-        result, expected = left(code, space), left(code, {"np": numpy} | values(dtype))
+        result, expected = operands_after(code, space), operands_after(code, {"np": numpy} | values(dtype))
         assert result == expected, code
 
 
@@ -75,10 +75,10 @@ def test_behind_a_closed_gate_the_same_is_written(dtype):
                 if "[m]" in code or "[A" in code:  # which wait
                     continue
                 exec(code, space)
-            result = left("pass", space)
+            result = operands_after("pass", space)
         except Exception as error:
             result = next(kind for kind in (IndexError, TypeError, ValueError) if isinstance(error, kind))
-        assert result == left(code, {"np": numpy} | values(dtype)), code
+        assert result == operands_after(code, {"np": numpy} | values(dtype)), code
 
 
 def test_a_view_that_numpy_has_of_the_array_keeps_its_values(engine):
@@ -94,7 +94,7 @@ def test_writes_from_overlapping_memory(engine):
     for code in ("np.put(v[:20], k, v[5:10])", "v[p] = v[::-1]", "np.putmask(v[1:], m[1:], v[:-1])"):
         numpy_names = {"np": numpy} | values("float64")
         names = to_forerun("float64")
-        assert left(code, names) == left(code, numpy_names), code
+        assert operands_after(code, names) == operands_after(code, numpy_names), code
 
 
 def test_arrays_on_the_tape_are_not_written():

@@ -90,7 +90,7 @@ def torch_name(name: str) -> str:
     return f"{kind}_{what[0]}h_l{place[1]}" + "_reverse" * (place[0] == "r")
 
 
-def alike(layer: Any, torch_layer: Any, shape: tuple[int, ...]) -> dict[str, Any]:
+def randomize_both(layer: Any, torch_layer: Any, shape: tuple[int, ...]) -> dict[str, Any]:
     """Gives both layers, in float64, the same random parameters; forerun's by PyTorch's names."""
     layer.initialize()
     layer(np.zeros(shape))
@@ -110,7 +110,7 @@ def alike(layer: Any, torch_layer: Any, shape: tuple[int, ...]) -> dict[str, Any
 def test_layers(name: str, make: Any, make_torch: Any, shape: tuple[int, ...]) -> None:
     """Results; gradients of data and parameters; and gradients of the sum of the squared gradient of the data."""
     layer, torch_layer = make(), make_torch(torch.nn)
-    parameters = alike(layer, torch_layer, shape)
+    parameters = randomize_both(layer, torch_layer, shape)
     assert parameters.keys() == dict(torch_layer.named_parameters()).keys()
     x = np.array(RNG.normal(size=shape), dtype="float64")
     x.attach_grad()
@@ -134,7 +134,7 @@ def test_layers(name: str, make: Any, make_torch: Any, shape: tuple[int, ...]) -
 
 def test_running_statistics() -> None:
     layer, other = nn.BatchNorm(in_channels=3), torch.nn.BatchNorm2d(3).double()
-    alike(layer, other, (2, 3, 2, 2))
+    randomize_both(layer, other, (2, 3, 2, 2))
     x = RNG.normal(size=(4, 3, 2, 5))
     with autograd.train_mode():
         layer(np.array(x, dtype="float64"))

@@ -91,7 +91,7 @@ PAIRS: list[tuple[str, Function, Function, list[Any], list[Any]]] = [
 ]  # fmt: skip
 
 
-def beside(function: Function, torch_function: Function, varied: list[Any], fixed: list[Any]) -> None:
+def compare_with_torch(function: Function, torch_function: Function, varied: list[Any], fixed: list[Any]) -> None:
     """Results, gradients, and gradients of the sum of all squared gradients are the same."""
     xs, txs = [np.array(x) for x in varied], [torch.tensor(x, requires_grad=True) for x in varied]
     ty = torch_function(*txs, *map(torch.tensor, fixed))
@@ -121,7 +121,7 @@ def _double() -> Any:
 
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair[0])
 def test_functions(pair: tuple[str, Function, Function, list[Any], list[Any]]) -> None:
-    beside(*pair[1:])
+    compare_with_torch(*pair[1:])
 
 
 def test_each_loss_is_among_them() -> None:
@@ -164,11 +164,11 @@ def test_attention(is_causal: bool) -> None:
             y = F.scaled_dot_product_attention(q, k, v, is_causal=is_causal)
         return y.permute(2, 0, 1, 3).reshape(steps, batch, heads * width)
 
-    beside(attention, torch_attention, [RNG.normal(size=(steps, batch, heads * 3 * width))], [])
+    compare_with_torch(attention, torch_attention, [RNG.normal(size=(steps, batch, heads * 3 * width))], [])
 
 
 def test_embedding_and_pixels() -> None:
     index, weight = RNG.integers(0, 7, (3, 4)), RNG.normal(size=(7, 2))
-    beside(lambda w, i: npx.embedding(i, w), lambda w, i: F.embedding(i, w), [weight], [index])
+    compare_with_torch(lambda w, i: npx.embedding(i, w), lambda w, i: F.embedding(i, w), [weight], [index])
     pixels = RNG.normal(size=(2, 8, 3, 4))
-    beside(gluon.nn.PixelShuffle2D(2), lambda x: F.pixel_shuffle(x, 2), [pixels], [])
+    compare_with_torch(gluon.nn.PixelShuffle2D(2), lambda x: F.pixel_shuffle(x, 2), [pixels], [])
