@@ -440,13 +440,13 @@ except ValueError as error: print(str(error).split(":")[0])
         """In a process of its own: a fork takes its time for each page of the tests before."""
         program = f"""
 sys.path.insert(0, {str(ROOT)!r})
-from tests.process.test_memory_leaks import grown
+from tests.process.test_memory_leaks import growing_resources
 def step(i):
     (np.ones(100) + i).wait()
     pid = os.fork()
     if pid == 0:
         os._exit(0 if (np.ones(3) + i)[0].item() == i + 1 else 1)
     assert os.waitpid(pid, 0)[1] == 0
-print(grown(step, 60, warm=5))
+print(growing_resources(step, 60, warm=5))
 """
         assert output("import os, sys\n" + program) == ["{}"]
