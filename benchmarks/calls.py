@@ -181,7 +181,7 @@ def to_forerun(values: Any) -> Any:
 
 
 @cache
-def mine(name: str, n: int) -> Any:
+def forerun_operand(name: str, n: int) -> Any:
     """Return the operand as a forerun array."""
     return to_forerun(operand(name, n))
 
@@ -191,7 +191,7 @@ def environment(module: Any, code: str, set_up: str, n: int) -> dict[str, Any]:
     space = {"np": module, "n": n, "r": math.isqrt(n)}
     for name in compile(f"{set_up}\n{code}", "row", "exec").co_names:
         if name in OPERANDS:
-            shared = mine(name, n) if module is np else operand(name, n)
+            shared = forerun_operand(name, n) if module is np else operand(name, n)
             space[name] = shared.copy() if name == "v" else shared
     exec(set_up, space)
     return space
@@ -224,15 +224,17 @@ def is_little(run: Callable[[int], float]) -> bool:
 def ratio(code: str, set_up: str, n: int, rounds: int, quick: bool) -> float:
     """Our time as a multiple of NumPy's for one row at one size."""
     little = n > KEPT_UP_TO and is_little(program(numpy, code, set_up, n, True))
-    theirs, own = (program(module, code, set_up, n, little) for module in (numpy, np))
-    once = max(theirs(1), 1e-7), own(1)
-    calls = 1 if quick else max(1, min(MOST_CALLS, int(BUDGET / min(theirs(1) if once[0] < BUDGET else 1, once[0]))))
+    numpy_call, forerun_call = (program(module, code, set_up, n, little) for module in (numpy, np))
+    once = max(numpy_call(1), 1e-7), forerun_call(1)
+    calls = (
+        1 if quick else max(1, min(MOST_CALLS, int(BUDGET / min(numpy_call(1) if once[0] < BUDGET else 1, once[0]))))
+    )
     times = [once] if calls == 1 and once[0] > BUDGET else []
     gc.collect()
     gc.disable()
     try:
         while not times or (len(times) < rounds and sum(map(sum, times)) < MOST_SECONDS[len(times) > FEW_ROUNDS]):
-            times.append((theirs(calls), own(calls)))
+            times.append((numpy_call(calls), forerun_call(calls)))
     finally:
         gc.enable()
     return min(b for _, b in times) / min(a for a, _ in times)

@@ -77,7 +77,7 @@ def sizes(most: int) -> None:
         x, y = np.array(a), np.array(b)
 
         def both(f: Callable[..., object], x=x, y=y, a=a, b=b) -> dict[str, Callable[[], object]]:
-            return {"ours": lambda: f(x, y).wait(), "NumPy": lambda: f(a, b)}
+            return {"forerun": lambda: f(x, y).wait(), "NumPy": lambda: f(a, b)}
 
         row = [f"{n:,}"]
         for f in (lambda p, q: p * q + 2, lambda p, q: p.sum()):
@@ -86,7 +86,7 @@ def sizes(most: int) -> None:
             in_turn(programs, 2)
             t = in_turn(programs, rounds_for(10 * n))
             us = {name: 1e6 * statistics.median(times) / repeat for name, times in t.items()}
-            row += [f"{us['ours']:.4g}", f"{us['NumPy']:.4g}", f"{median_ratio(t['ours'], t['NumPy']):.2f}"]
+            row += [f"{us['forerun']:.4g}", f"{us['NumPy']:.4g}", f"{median_ratio(t['forerun'], t['NumPy']):.2f}"]
         rows.append(row)
         del a, b, x, y
         n *= 10

@@ -462,11 +462,11 @@ def seconds(call: Callable[[], Any], count: int) -> float:
     return (time.perf_counter() - begun) / count
 
 
-def ratio(theirs: Callable[[], Any], ours: Callable[[], Any], rounds: int) -> tuple[float, float]:
+def ratio(numpy_call: Callable[[], Any], np_call: Callable[[], Any], rounds: int) -> tuple[float, float]:
     """Our time as a multiple of NumPy's, and NumPy's in seconds."""
-    once = max(min(seconds(call, 1) for _ in range(3)) for call in (theirs, ours))
+    once = max(min(seconds(call, 1) for _ in range(3)) for call in (numpy_call, np_call))
     count = max(1, min(2000, int(ROUND / once))) if rounds > 1 else 1
-    pairs = [(seconds(theirs, count), seconds(ours, count)) for _ in range(rounds)]
+    pairs = [(seconds(numpy_call, count), seconds(np_call, count)) for _ in range(rounds)]
     best = min(a for a, _ in pairs)
     return min(b for _, b in pairs) / best, best
 
@@ -482,9 +482,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     install_as_numpy()
     rows = [row for row in ROWS.split("\n") if row]
     found = []
-    for row, theirs, ours in zip(rows, functions("/with numpy/idioms.py"), functions(__file__), strict=True):
+    for row, numpy_call, np_call in zip(rows, functions("/with numpy/idioms.py"), functions(__file__), strict=True):
         if any(word in row for word in options.names):
-            found.append((*ratio(theirs, ours, 1 if options.quick else ROUNDS), row))
+            found.append((*ratio(numpy_call, np_call, 1 if options.quick else ROUNDS), row))
     if not found:
         parser.error(f"--names: must be in rows, got {options.names}")
     print(f"{'ratio':>6} {'NumPy us':>9}  call")

@@ -26,9 +26,9 @@ FLOATS = ("float32", "float64")
 NUMBERS: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
     f"{name} {dtype}": (
         lambda name=name, dtype=dtype: getattr(np.random, name)(size=N, dtype=dtype),
-        lambda theirs=theirs, dtype=dtype: getattr(GENERATOR, theirs)(N, dtype),
+        lambda numpy_name=numpy_name, dtype=dtype: getattr(GENERATOR, numpy_name)(N, dtype),
     )
-    for name, theirs in (
+    for name, numpy_name in (
         ("uniform", "random"), ("normal", "standard_normal"), ("exponential", "standard_exponential"),
     )
     for dtype in FLOATS
@@ -64,8 +64,8 @@ def products() -> dict[str, tuple[Callable[[], Any], Callable[[], Any]]]:
 
 def compare(title: str, pairs: Mapping[str, tuple[Callable[[], Any], Callable[[], Any]]], pause: float = 0.0) -> None:
     programs: dict[str, Callable[[], object]] = {}
-    for name, (ours, theirs) in pairs.items():
-        programs |= {name: lambda ours=ours: ours().wait(), f"NumPy: {name}": theirs}
+    for name, (forerun_call, numpy_call) in pairs.items():
+        programs |= {name: lambda forerun_call=forerun_call: forerun_call().wait(), f"NumPy: {name}": numpy_call}
     in_turn(programs, 3)  # warm
     seconds = in_turn(programs, 31, pause)
     milliseconds = lambda name: f"{1e3 * statistics.median(seconds[name]):.2f}"

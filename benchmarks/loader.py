@@ -84,10 +84,10 @@ class Peer:
 def row(name: str, times: dict[str, list[float]], count: int) -> list[str]:
     """Return images a second of each, and forerun's as a multiple of the faster peer's."""
     speeds = [f"{count / statistics.median(seconds):,.0f}" for seconds in times.values()]
-    ours, *peers = times
-    if not peers:
+    forerun_name, *peer_names = times
+    if not peer_names:
         return [name, *speeds, "-", "-", "-", "-"]
-    ratio = min(median_ratio(times[peer], times[ours]) for peer in peers)
+    ratio = min(median_ratio(times[peer], times[forerun_name]) for peer in peer_names)
     return [name, *speeds, f"{ratio:.2f}", "yes" if ratio >= 1 else "no"]
 
 

@@ -127,8 +127,13 @@ def measured(name: str, size: str) -> dict[str, Any]:
     end = time.perf_counter() + _ENOUGH
     while len(times) < 3 or (time.perf_counter() < end and len(times) < _MOST_ROUNDS):
         times.append([_seconds(module, n) for module in modules])
-    theirs, ours = map(min, zip(*times))
-    return {"NumPy": theirs, "forerun": ours, "ratio": ours / theirs, "fell back": back}
+    numpy_seconds, forerun_seconds = map(min, zip(*times))
+    return {
+        "NumPy": numpy_seconds,
+        "forerun": forerun_seconds,
+        "ratio": forerun_seconds / numpy_seconds,
+        "fell back": back,
+    }
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -50,12 +50,12 @@ def main() -> None:
     net.initialize("xavier", ctx=devices)
     net.hybridize()
     trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.2}, kvstore="dist_sync")
-    mine = slice(distributed.rank(), None, distributed.size())
+    shard = slice(distributed.rank(), None, distributed.size())
     for epoch in range(given.epochs):
         total = np.zeros(())
         for i in range(0, len(images), BATCH):
             rows = slice(i, i + BATCH)
-            X, y = d2l.split_batch(np.array(images[rows][mine]), np.array(labels[rows][mine]), devices)
+            X, y = d2l.split_batch(np.array(images[rows][shard]), np.array(labels[rows][shard]), devices)
             with autograd.record():
                 losses = [loss(net(part), target) for part, target in zip(X, y)]
             autograd.backward(losses)

@@ -13,7 +13,7 @@ import pytest
 
 import forerun
 from forerun import _core
-from tests.support.engine.resources import in_use, open_files, settled
+from tests.support.engine.resources import leaks, open_files, resource_counts
 from tests.support.engine.settings import ENGINES, configured, running
 
 
@@ -127,10 +127,10 @@ def modules_are_there() -> None:
 @pytest.fixture(autouse=True)
 def nothing_left_behind(request: pytest.FixtureRequest) -> Iterator[None]:
     """No test leaves arrays, memory, threads or files behind, or another environment or folder."""
-    before, around = in_use(), surroundings()
+    before, around = resource_counts(), surroundings()
     yield
     getattr(request.node, "funcargs", {}).clear()  # what other fixtures have made
-    left = settled(before)
+    left = leaks(before)
     assert not left, f"left behind: {left}" + (f", of {open_files()}" if "files" in left else "")
     assert surroundings() == around
 

@@ -16,17 +16,17 @@ from forerun import autograd, np
 def arithmetic() -> None:
     """Element-wise operations, a group of them, and a reduction."""
     x = np.arange(10_000, dtype="float64")
-    theirs = numpy.arange(10_000, dtype="float64")
-    assert ((x * 2 + 1) / 3).tolist() == ((theirs * 2 + 1) / 3).tolist()
-    assert x.sum().item() == theirs.sum()
+    numpy_x = numpy.arange(10_000, dtype="float64")
+    assert ((x * 2 + 1) / 3).tolist() == ((numpy_x * 2 + 1) / 3).tolist()
+    assert x.sum().item() == numpy_x.sum()
 
 
 def products() -> None:
     """Real products, and complex ones, which are OpenBLAS's."""
     a = numpy.random.default_rng(0).normal(size=(70, 50))
-    for theirs in (a, a + 1j * a):
-        ours = np.array(theirs, dtype=theirs.dtype)
-        assert numpy.allclose((ours @ ours.T).numpy(), theirs @ theirs.T)
+    for numpy_array in (a, a + 1j * a):
+        array = np.array(numpy_array, dtype=numpy_array.dtype)
+        assert numpy.allclose((array @ array.T).numpy(), numpy_array @ numpy_array.T)
 
 
 CALLS: dict[str, Callable[[Any, Any], Any]] = {
@@ -61,11 +61,11 @@ def calls() -> None:
     values = numpy.random.default_rng(1).normal(size=(4, 6))
     for name, call in CALLS.items():
         got, want = outcome(call, np, values), outcome(call, numpy, values)
-        for ours, theirs in zip(got, want, strict=True):
-            if isinstance(theirs, list | float | complex):
-                numpy.testing.assert_allclose(ours, theirs, 1e-12, 1e-12, err_msg=name)
+        for result, expected in zip(got, want, strict=True):
+            if isinstance(expected, list | float | complex):
+                numpy.testing.assert_allclose(result, expected, 1e-12, 1e-12, err_msg=name)
             else:
-                assert ours == theirs, (name, ours, theirs)
+                assert result == expected, (name, result, expected)
 
 
 def gradients() -> None:

@@ -15,9 +15,9 @@ Seconds = Mapping[str, Sequence[float]]  # by column, of each round
 PEER_NAMES = [column.name for column in PEERS]
 
 
-def ratio(ours: Sequence[float], theirs: Sequence[float]) -> float:
-    """The median over rounds of our time as a multiple of theirs in the same round."""
-    return statistics.median(x / y for x, y in zip(ours, theirs))
+def ratio(forerun_times: Sequence[float], peer_times: Sequence[float]) -> float:
+    """The median over rounds of forerun's time as a multiple of the peer's in the same round."""
+    return statistics.median(x / y for x, y in zip(forerun_times, peer_times))
 
 
 def best(seconds: Seconds) -> str | None:
@@ -28,27 +28,27 @@ def best(seconds: Seconds) -> str | None:
 
 def figures(row: Row, seconds: Seconds) -> dict[str, Any]:
     """A row for the JSON file: all times, medians, and forerun's as multiples of the peers'."""
-    ours = seconds.get("forerun")
+    forerun_times = seconds.get("forerun")
     return {
         "name": row.name,
         "title": row.title,
         "seconds": {name: list(times) for name, times in seconds.items()},
         "median": {name: statistics.median(times) for name, times in seconds.items() if times},
-        "ratio": {n: ratio(ours, seconds[n]) for n in PEER_NAMES if ours and seconds.get(n)},
+        "ratio": {n: ratio(forerun_times, seconds[n]) for n in PEER_NAMES if forerun_times and seconds.get(n)},
         "best": best(seconds),
     }
 
 
 def cells(row: Row, seconds: Seconds, columns: Sequence[Column]) -> list[str]:
     """A line of the table: title and unit, times, and of peers also forerun's time as a multiple."""
-    found, ours, first = figures(row, seconds), [column.name for column in FORERUN], best(seconds)
+    found, forerun_columns, first = figures(row, seconds), [column.name for column in FORERUN], best(seconds)
     line = [f"{row.title}, {row.unit}"]
     for name in (column.name for column in columns):
         if name not in found["median"]:
             line.append("-")
             continue
         text = digits(found["median"][name] * UNITS[row.unit])
-        if name not in ours and name in found["ratio"]:
+        if name not in forerun_columns and name in found["ratio"]:
             text += f" ({found['ratio'][name]:.2f})"
         line.append(f"**{text}**" if name == first else text)
     return line

@@ -46,13 +46,13 @@ def beside_mpi4py() -> None:
         sent, got = numpy.ones(size // 4 or 1, "f4"), numpy.empty(size // 4 or 1, "f4")
         x = np.array(sent)
         rounds = max(15, min(400, (64 << 20) // size))
-        raw, ours = [], []
+        mpi_times, forerun_times = [], []
         for _ in range(rounds + 5):  # in turns: the machine is the same for both
             world.Barrier()
-            raw.append(timed(lambda sent=sent, got=got: world.Allreduce(sent, got)))
+            mpi_times.append(timed(lambda sent=sent, got=got: world.Allreduce(sent, got)))
             world.Barrier()
-            ours.append(timed(lambda x=x: dist.allreduce(x).wait()))
-        a, b = (1e6 * statistics.median(each[5:]) for each in (raw, ours))
+            forerun_times.append(timed(lambda x=x: dist.allreduce(x).wait()))
+        a, b = (1e6 * statistics.median(each[5:]) for each in (mpi_times, forerun_times))
         aim = "at most 25 us" if size == 8 else "at least 0.9" if size >= 1 << 20 else ""
         rows.append([f"{size:,} bytes", f"{a:.1f}", f"{b:.1f}", f"{a / b:.2f}", aim])
     if dist.rank() == 0:

@@ -85,8 +85,8 @@ def train(name: str, devices: int, steps: int, out: str, network: str) -> None:
     with profiler.record(f"{out}.{rank()}.frec") as p:
         for _ in forerun.pace(range(steps)):
             step()
-    said = {"seconds": Recorded.of(p.trace).seconds, "sums": sums}
-    Path(f"{out}.{rank()}.json").write_text(json.dumps(said))
+    result = {"seconds": Recorded.of(p.trace).seconds, "sums": sums}
+    Path(f"{out}.{rank()}.json").write_text(json.dumps(result))
 
 
 def open_loopback(*speed: float) -> None:
@@ -158,7 +158,7 @@ class Bench:
     count: int = 0
 
     def run(self, name: str, devices: int = 1, at_once: int = 1, network: str = "", ranks: int = 1) -> dict[str, Any]:
-        """Return what the first of some processes said, with the median time of a step over all of them."""
+        """Return the results of the first of some processes, with the median time of a step over all of them."""
         outs = []
         started = []
         for _ in range(at_once):
@@ -169,8 +169,8 @@ class Bench:
             text = one.communicate(timeout=600)[0]
             if one.returncode:
                 raise RuntimeError(f"{name}: a run must end with status 0, got {one.returncode}:\n{text}")
-        said = [json.loads(Path(f"{out}.{r}.json").read_text()) for out in outs for r in range(ranks)]
-        return {**said[0], "seconds": median(s["seconds"] for s in said), "file": f"{outs[0]}.0.frec"}
+        results = [json.loads(Path(f"{out}.{r}.json").read_text()) for out in outs for r in range(ranks)]
+        return {**results[0], "seconds": median(s["seconds"] for s in results), "file": f"{outs[0]}.0.frec"}
 
     def _start(self, out: str, name: str, devices: int, network: str, ranks: int) -> subprocess.Popen[str]:
         program = [__file__, "--train", name, "--devices", str(devices), "--steps", str(self.steps), "--out", out]

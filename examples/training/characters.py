@@ -54,13 +54,13 @@ def bits(net: Any, numbers: numpy.ndarray) -> float:
 
 def written(net: Any, alphabet: str, begin: str, n: int) -> str:
     """Return text of the network: each character is drawn by the probabilities that it gives."""
-    x, states, said = np.array([[alphabet.index(c) for c in begin]]), (), begin
+    x, states, text = np.array([[alphabet.index(c) for c in begin]]), (), begin
     for _ in range(n):
         scores, *states = net(x, *states)
         chances = npx.softmax(scores[0, -1] / 0.7).asnumpy().astype("float64")  # below 1: rather the likely ones
-        said += alphabet[int(numpy.searchsorted(chances.cumsum(), np.random.uniform().item() * chances.sum()))]
-        x = np.array([[alphabet.index(said[-1])]])
-    return said
+        text += alphabet[int(numpy.searchsorted(chances.cumsum(), np.random.uniform().item() * chances.sum()))]
+        x = np.array([[alphabet.index(text[-1])]])
+    return text
 
 
 def train(given: argparse.Namespace) -> None:

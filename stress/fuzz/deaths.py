@@ -112,25 +112,25 @@ def check(spec: dict[str, Any]) -> str:
             line, cwd=script.parent / "files", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
         ) as program:
             assert program.stdout
-            said = b""
+            output = b""
             try:
                 while select.select([program.stdout], [], [], PATIENCE)[0]:
                     if not (more := os.read(program.stdout.fileno(), 1 << 16)):
-                        return _wrong(spec, program.wait(), said.decode("utf-8", "replace"), script.parent / "files")
-                    said += more
-                return f"processes that live on, or hang, after {said.decode('utf-8', 'replace')}"
+                        return _wrong(spec, program.wait(), output.decode("utf-8", "replace"), script.parent / "files")
+                    output += more
+                return f"processes that live on, or hang, after {output.decode('utf-8', 'replace')}"
             finally:
                 if program.poll() is None:
                     program.kill()
 
 
-def _wrong(spec: dict[str, Any], status: int, said: str, folder: Path) -> str:
+def _wrong(spec: dict[str, Any], status: int, output: str, folder: Path) -> str:
     """Of a program all of whose processes have ended."""
     ends = {"_exit": 3, "exit": 3, "raise": 1, "SIGINT": -2, "SIGKILL": -9, "SIGTERM": -15, "SIGABRT": -6}
     if status != ends[spec["end"]]:
-        return f"status {status}: {said}"
-    if "AssertionError" in said:
-        return said
+        return f"status {status}: {output}"
+    if "AssertionError" in output:
+        return output
     names = sorted(os.listdir(folder))
     if (spec["batches"] and names != ["x.npy"]) or not set(names) <= {"x.npy"}:
         return f"files {names}"

@@ -341,7 +341,7 @@ def judged(target: Target, data: bytes) -> str:
         return f"{type(error).__name__}: {error}"
     if EXECUTED:
         return "code from the file was run"
-    grown = peak.risen()
+    grown = peak.increase()
     return f"{grown >> 20} MiB of memory for {len(data)} bytes" if grown > MEMORY else ""
 
 

@@ -53,10 +53,10 @@ def test_elements_are_values_of_their_own(dtype: str, step: int) -> None:
 
 def test_writes_during_iteration_are_visible() -> None:
     x, y = np.arange(40), numpy.arange(40)
-    for mine, theirs in zip(x, y):
-        assert mine.item() == theirs
+    for element, expected in zip(x, y):
+        assert element.item() == expected
         for array in (x, y):
-            array[theirs + 1 : theirs + 3] += 100
+            array[expected + 1 : expected + 3] += 100
             array[-1] = 7
 
 

@@ -78,7 +78,7 @@ def test_pickle_out_of_band(name: str) -> None:
     assert pickle.loads(text, buffers=buffers).tolist() == x.tolist()
 
 
-def test_pickle_of_what_is_on_the_tape() -> None:
+def test_pickle_of_arrays_on_the_tape() -> None:
     x = np.arange(3.0)
     x.attach_grad()
     with autograd.record():
@@ -183,8 +183,8 @@ def test_text_is_numpys(name: str) -> None:
     x, values = np.array(TEXTS[name]), TEXTS[name]
     assert repr(x) == repr(values)
     assert str(x) == str(values)
-    ints, theirs = np.array(values.shape), numpy.array(values.shape)
-    assert (repr(ints), str(ints)) == (repr(theirs), str(theirs))
+    ints, numpy_ints = np.array(values.shape), numpy.array(values.shape)
+    assert (repr(ints), str(ints)) == (repr(numpy_ints), str(numpy_ints))
 
 
 @pytest.mark.parametrize("name", TEXTS)
@@ -250,9 +250,9 @@ def test_item_and_tolist() -> None:
         assert x.item(*args) == values.item(*args)
         assert type(x.item(*args)) is int
     for args in [(), (9,), (0, 0, 0)]:
-        with pytest.raises((ValueError, IndexError)) as theirs:
+        with pytest.raises((ValueError, IndexError)) as expected:
             values.item(*args)
-        with pytest.raises(theirs.type):
+        with pytest.raises(expected.type):
             x.item(*args)
     assert np.array(1.5).tolist() == 1.5
     assert type(np.array(True).tolist()) is bool

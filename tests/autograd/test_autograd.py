@@ -53,9 +53,9 @@ class TestWhereGradientsArrive:
                 return x + z
 
             def backward(self, g: Any) -> tuple[Any, Any]:
-                mine = g * 3
-                kept.append(mine)
-                return g * 2, mine
+                gradient = g * 3
+                kept.append(gradient)
+                return g * 2, gradient
 
         x, z = leaf([1.0, 2.0]), leaf([3.0, 4.0])
         with autograd.record():
@@ -113,7 +113,7 @@ class TestWhereGradientsArrive:
         with pytest.raises(TypeError, match="must be leaves"):
             _core.gradient_versions([np.ones(1)])
 
-    def test_leaves_and_what_they_hold_are_collected(self) -> None:
+    def test_leaves_in_reference_cycles_are_collected(self) -> None:
         x = leaf([1.0])
         with autograd.record():
             y = x * 2
@@ -245,7 +245,7 @@ class TestOps:
         assert x.grad.tolist() == [3, 3]
 
 
-def test_gradients_of_what_lies_between() -> None:
+def test_gradients_of_intermediate_arrays() -> None:
     x = leaf([3.0])
     unused = leaf([[1.0, 2.0]])
     with autograd.record():

@@ -11,7 +11,7 @@ import forerun
 from forerun import autograd, gluon, np, npx
 from forerun.gluon import nn
 from tests.support.comparison.bits import all_same_bits
-from tests.support.gluon.hybrid_blocks import X, counted, mlp, programs
+from tests.support.gluon.hybrid_blocks import X, counting_block, mlp, program_count
 
 pytestmark = pytest.mark.usefixtures("engine")
 
@@ -140,17 +140,17 @@ def test_hooks_run() -> None:
     for _ in range(2):
         net(np.array(X))
     assert seen == ["before", "after"] * 2
-    assert programs(net) == 1
+    assert program_count(net) == 1
     inner = net[0].register_forward_hook(lambda *_: seen.append("inside"))
     net(np.array(X))
     assert seen[-3:] == ["before", "inside", "after"]
     assert "hooks" in net.hybridized
-    assert programs(net[0]) == 1
+    assert program_count(net[0]) == 1
     inner.detach()
     outer.detach()
     net(np.array(X))
     assert seen[-1] == "before"
-    assert programs(net) == 1
+    assert program_count(net) == 1
 
 
 def test_the_outermost_block_records() -> None:
@@ -160,12 +160,12 @@ def test_the_outermost_block_records() -> None:
     net.hybridize()
     for _ in range(3):
         net(np.array(X))  # the first call finishes the parameters, the second records
-    assert programs(net) == 1
-    assert [programs(block) for part in net for block in (part, *part)] == [0] * 6
+    assert program_count(net) == 1
+    assert [program_count(block) for part in net for block in (part, *part)] == [0] * 6
 
 
 def test_hybridize_may_be_switched_off() -> None:
-    block, calls = counted()
+    block, calls = counting_block()
     for active, total in [(True, 1), (False, 3), (True, 4)]:
         block.hybridize(active)
         block(np.ones(2))

@@ -79,7 +79,7 @@ def test_gradients_of_gradients() -> None:
         assert x.grad.item() == 3 * value**2 + 6 * value
 
 
-def test_grad_with_regard_to_what_is_not_a_leaf() -> None:
+def test_grad_with_regard_to_intermediate_arrays() -> None:
     net = mlp()
     net.initialize()
     net.hybridize()

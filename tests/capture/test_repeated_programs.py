@@ -16,7 +16,7 @@ from forerun.gluon import loss as losses
 from forerun.gluon import nn
 from forerun.testing import closed_gate
 from tests.support.comparison.bits import all_same_bits
-from tests.support.gluon.hybrid_blocks import X, mlp, newest_program, programs
+from tests.support.gluon.hybrid_blocks import X, mlp, newest_program, program_count
 
 pytestmark = pytest.mark.usefixtures("engine")
 
@@ -74,7 +74,7 @@ def test_host_tasks_are_repeated() -> None:
     for seed in range(3):
         x = numpy.random.default_rng(seed).normal(size=(3, 3)).astype("float32")
         assert all_same_bits(block(np.array(x)), (np.sort(np.array(x)) + np.linalg.inv(np.array(x))).asnumpy())
-    assert programs(block) == 1
+    assert program_count(block) == 1
 
 
 def test_large_programs_are_issued_op_by_op() -> None:

@@ -13,7 +13,7 @@ from forerun.gluon import loss as losses
 from forerun.gluon import nn
 from tests.support.comparison.bits import all_same_bits
 from tests.support.engine.settings import running
-from tests.support.gluon.hybrid_blocks import IMAGES, X, mlp, programs, trajectory
+from tests.support.gluon.hybrid_blocks import IMAGES, X, mlp, program_count, trajectory
 
 pytestmark = pytest.mark.usefixtures("engine")
 
@@ -48,7 +48,7 @@ def test_layers_give_the_same_bits(name: str) -> None:
         return kept[-1]
 
     assert all_same_bits(trajectory(made, False, x), trajectory(made, True, x))
-    assert programs(kept[-1]) == 2  # one for training, one without
+    assert program_count(kept[-1]) == 2  # one for training, one without
 
 
 LOSSES: dict[str, tuple[Callable[[], Any], Any, Any]] = {

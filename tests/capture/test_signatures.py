@@ -12,13 +12,13 @@ import pytest
 import forerun
 from forerun import autograd, gluon, np, npx
 from tests.support.comparison.bits import all_same_bits
-from tests.support.gluon.hybrid_blocks import counted, programs
+from tests.support.gluon.hybrid_blocks import counting_block, program_count
 
 pytestmark = pytest.mark.usefixtures("engine")
 
 
 def test_a_program_is_replayed_for_the_same_shapes_and_dtypes() -> None:
-    block, calls = counted()
+    block, calls = counting_block()
     for shape, dtype in [((2,), "float32"), ((3,), "float32"), ((2,), "float64"), ((2, 1), "int32")]:
         for value in (1, 2, 3):
             y = block(np.full(shape, value, dtype=dtype))
@@ -27,7 +27,7 @@ def test_a_program_is_replayed_for_the_same_shapes_and_dtypes() -> None:
 
 
 def test_layouts_are_distinguished() -> None:
-    block, calls = counted()
+    block, calls = counting_block()
     x = numpy.arange(12.0, dtype="float32").reshape(3, 4)
     for look in (lambda a: a.T, lambda a: a[::2], lambda a: a[:, 1:], lambda a: a[::-1]):
         a, view = look(x), look(np.array(x))
@@ -37,7 +37,7 @@ def test_layouts_are_distinguished() -> None:
 
 
 def test_rows_of_a_larger_array_are_one_signature() -> None:
-    block, calls = counted()
+    block, calls = counting_block()
     x = np.array(numpy.arange(12.0, dtype="float32").reshape(6, 2))
     for i in range(0, 6, 2):
         assert all_same_bits(block(x[i : i + 2]), x.asnumpy()[i : i + 2] * 2)
@@ -47,7 +47,7 @@ def test_rows_of_a_larger_array_are_one_signature() -> None:
 
 @pytest.mark.parametrize("factors", [(1, 1.0, True), (0.0, -0.0)])
 def test_plain_arguments_are_part_of_the_signature(factors: tuple[Any, ...]) -> None:
-    block, calls = counted()
+    block, calls = counting_block()
     x = np.array([1.0, -2.0])
     for _ in range(2):
         for factor in factors:
@@ -57,7 +57,7 @@ def test_plain_arguments_are_part_of_the_signature(factors: tuple[Any, ...]) -> 
 
 def test_calls_that_always_differ_run_as_written() -> None:
     """Capturing each of them would take many times as long as the calls."""
-    block, calls = counted()
+    block, calls = counting_block()
     x = np.array([1.0, -2.0])
     with pytest.warns(UserWarning, match="has been captured 64 times, .* pass numbers that change as arrays") as found:
         values = [block(x, float(k)).tolist() for k in range(64 + 3 * 128)]
@@ -78,7 +78,7 @@ def test_the_order_of_names_is_part_of_the_signature() -> None:
 
 
 def test_numpy_arguments_are_not_frozen() -> None:
-    block, _ = counted()
+    block, _ = counting_block()
     for value in (1.0, 2.0):
         assert block(np.ones(1), numpy.array([value])).tolist() == [value]
 
@@ -98,7 +98,7 @@ def test_structures_of_arguments_and_results() -> None:
         assert all_same_bits([y, c, rest["h"]], [z, others[0], others[1]["h"]])
         assert none is None
         assert three == 3
-    assert programs(cell) == 1
+    assert program_count(cell) == 1
 
 
 def test_two_arguments_that_share_memory() -> None:
@@ -114,7 +114,7 @@ def test_two_arguments_that_share_memory() -> None:
         assert block(x, y).tolist() == [2.0, 2.0]
         assert x.tolist() == [2.0, 2.0]
         assert block(x, x).tolist() == [9.0, 9.0]
-    assert programs(block) == 2
+    assert program_count(block) == 2
 
 
 def test_writing_into_a_part_of_an_argument() -> None:

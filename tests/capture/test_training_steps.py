@@ -51,7 +51,7 @@ class Training:
         return [p.data().asnumpy() for p in self.net.collect_params().values()]
 
 
-def same(one: Training, other: Training) -> None:
+def assert_same_parameters(one: Training, other: Training) -> None:
     """The same bits in all parameters."""
     for x, y in zip(one.values(), other.values(), strict=True):
         numpy.testing.assert_array_equal(x, y)
@@ -77,7 +77,7 @@ def test_steps_count_and_take_rates_that_change(rule: str, settings: dict[str, A
         for k in range(6):
             training.trainer.set_learning_rate(0.1 / (k + 1))
             training.step(*batch())
-    same(*trainings)
+    assert_same_parameters(*trainings)
     assert [training.runs for training in trainings] == [6, 6 if rule == "sgld" else 1]  # which draws numbers
     assert trainings[1].trainer.optimizer.num_update == 6
 
@@ -98,7 +98,7 @@ def test_layers_with_state_and_random_numbers() -> None:
         npx.random.seed(7)
         for _ in range(4):
             training.step(*batch())
-    same(*trainings)
+    assert_same_parameters(*trainings)
     assert trainings[1].runs == 2  # shapes were not known in the first call
 
 
@@ -114,7 +114,7 @@ def test_shapes_that_wait_for_the_first_call() -> None:
         for _ in range(3):
             training.step(*batch())
         found.append(training)
-    same(*found)
+    assert_same_parameters(*found)
     assert found[1].runs == 2
 
 
@@ -127,7 +127,7 @@ def test_a_network_that_is_hybridized_and_has_run() -> None:
             training.net(batch()[0])
         for _ in range(3):
             training.step(*batch())
-    same(*trainings)
+    assert_same_parameters(*trainings)
     assert trainings[1].runs == 1
 
 
@@ -137,7 +137,7 @@ def test_a_scheduler_is_asked_in_each_call() -> None:
         npx.random.seed(7)
         for _ in range(4):
             training.step(*batch())
-    same(*trainings)
+    assert_same_parameters(*trainings)
     assert trainings[1].runs == 1
 
 
@@ -147,7 +147,7 @@ def test_batches_of_several_sizes_have_programs_of_their_own() -> None:
         npx.random.seed(7)
         for n in (6, 4, 6, 4, 2, 6):
             training.step(*batch(n))
-    same(*trainings)
+    assert_same_parameters(*trainings)
     assert trainings[1].runs == 3
     assert trainings[1].trainer.optimizer.num_update == 6
 
@@ -158,7 +158,7 @@ def test_steps_as_written_in_between() -> None:
         npx.random.seed(7)
         for k in range(6):
             (training.written if k % 2 else training.step)(*batch(4 if k % 2 else 6))
-    same(*trainings)
+    assert_same_parameters(*trainings)
     assert trainings[1].runs == 4
 
 
@@ -194,7 +194,7 @@ def test_changes_between_calls_are_seen(change: str, tmp_path: Path) -> None:
                 CHANGES[change](training, tmp_path)
             x, y = batch()
             training.step(x.astype(training.net[0].weight.dtype), y)
-    same(*trainings)
+    assert_same_parameters(*trainings)
     assert trainings[1].runs <= 2
 
 
@@ -217,7 +217,7 @@ def test_gradients_that_are_computed_outside() -> None:
                 out = training.loss(training.net(x), y)
             out.backward()
             end()
-    same(*trainings)
+    assert_same_parameters(*trainings)
     with pytest.raises(RuntimeError, match=r"Trainer\.step: gradients must be computed anew between steps"):
         update()
     assert update.hybridized == "runs as written: it steps a trainer whose gradients it does not compute"
@@ -234,7 +234,7 @@ def test_a_function_that_sets_the_rate_runs_as_written() -> None:
         run = forerun.hybrid(step) if training is trainings[1] else step
         for _ in range(3):
             run(*batch())
-    same(*trainings)
+    assert_same_parameters(*trainings)
     assert trainings[1].trainer.learning_rate == 0.1 / 8
 
 
@@ -263,7 +263,7 @@ def test_a_rule_with_facts_of_its_own_runs_as_written() -> None:
         training.trainer = gluon.Trainer(training.net.collect_params(), Fading(learning_rate=0.1))
         for _ in range(3):
             training.step(*batch())
-    same(*trainings)
+    assert_same_parameters(*trainings)
     assert trainings[1].runs == 3
 
 

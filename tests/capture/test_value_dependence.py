@@ -15,7 +15,7 @@ import pytest
 import forerun
 from forerun import _core, autograd, gluon, np, npx, optimizer
 from forerun.gluon import nn
-from tests.support.engine.threads import in_threads
+from tests.support.engine.threads import run_in_threads
 
 pytestmark = pytest.mark.usefixtures("engine")
 
@@ -292,7 +292,7 @@ def test_first_calls_from_several_threads() -> None:
     block.hybridize()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        found = in_threads(4, lambda i: [block(np.array([float(i - 1)])).item() for _ in range(5)])
+        found = run_in_threads(4, lambda i: [block(np.array([float(i - 1)])).item() for _ in range(5)])
     assert found == [[-3.0] * 5, [0.0] * 5, [2.0] * 5, [4.0] * 5]
     assert len(caught) == 1
 

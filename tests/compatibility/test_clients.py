@@ -27,7 +27,7 @@ def need(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_library_does_what_the_page_says(name: str) -> None:
+def test_a_library_behaves_as_the_page_documents(name: str) -> None:
     need(name)
     was, now = SEEN[name], page.looked(name)
     if was["versions"] == now["versions"]:
@@ -38,7 +38,7 @@ def test_a_library_does_what_the_page_says(name: str) -> None:
     assert not worse, "with other versions than the page's nothing may be worse"
 
 
-def test_the_page_has_what_was_seen() -> None:
+def test_the_page_has_the_recorded_results() -> None:
     assert page.split(page.PAGE.read_text())[1] == page.rendered(SEEN)
 
 

@@ -15,12 +15,12 @@ x, y, z = np.ones(4, device=gpu), np.ones(4, device=other), np.ones(4)
 before = np.exp(x)
 forerun.waitall()
 fake.fake_gpu_die(0)
-print(said(lambda: x.numpy()), said(lambda: print(before)), said(lambda: x.sum().item()), sep="\\n")
-print(said(lambda: (x + 1).wait()), said(lambda: x.copyto(other).numpy()), sep="\\n")
-print(said(lambda: x.__iadd__(1).wait()))
-print(said(lambda: np.arange(3.0, device=gpu).wait()), said(lambda: z.copyto(gpu).wait()), sep="\\n")
+print(outcome(lambda: x.numpy()), outcome(lambda: print(before)), outcome(lambda: x.sum().item()), sep="\\n")
+print(outcome(lambda: (x + 1).wait()), outcome(lambda: x.copyto(other).numpy()), sep="\\n")
+print(outcome(lambda: x.__iadd__(1).wait()))
+print(outcome(lambda: np.arange(3.0, device=gpu).wait()), outcome(lambda: z.copyto(gpu).wait()), sep="\\n")
 with gpu:
-    print(said(lambda: np.linalg.inv(np.eye(3)).wait()))
+    print(outcome(lambda: np.linalg.inv(np.eye(3)).wait()))
 print((y + 1).sum(), (z + 1).sum(), y.copyto(forerun.cpu(0)).sum(), z.copyto(other).sum())
 """
     *errors, last = lines_of(program)
@@ -84,7 +84,7 @@ x, out = np.full(3, 2.0, device=gpu), np.full(3, 1.0, device=gpu)
 for _ in range(2):
     step(x, out).wait()
 out = np.full(3, 5.0, device=gpu)
-print(said(out.wait))
+print(outcome(out.wait))
 print(step(x, out).item(), out.tolist())
 """
     failed, done = lines_of(program, fail_execute=8, fail_later=later)
@@ -96,7 +96,9 @@ class TestMemory:
     """The fake has 1 MB for both devices together; forerun lets each have nine tenths of it."""
 
     def test_an_array_that_cannot_fit(self) -> None:
-        program = "print(said(lambda: np.ones((1000, 1000), device=gpu).wait()))\nprint(np.ones(3, device=gpu).sum())"
+        program = (
+            "print(outcome(lambda: np.ones((1000, 1000), device=gpu).wait()))\nprint(np.ones(3, device=gpu).sum())"
+        )
         error, last = lines_of(program, bytes=1_000_000)
         asked = "asked for 3.8 MiB with 0 bytes live and a limit of 879 KiB"
         assert error == f"MemoryError: ones: array must fit into memory, {asked}"
@@ -121,7 +123,7 @@ def step(x, a, b):
     return a[:2].sum() + b[:2].sum()
 step = forerun.hybrid(step)
 for _ in range(5):
-    print(said(step(x, a, b).item))
+    print(outcome(step(x, a, b).item))
 """
         assert lines_of(program, bytes=1_900_000) == ["10.0"] * 5
 
@@ -132,7 +134,7 @@ a = np.ones((160_000,), device=gpu)
 a.wait()
 b = np.ones((160_000,), device=other)
 c = b * 2
-print(said(b.wait), said(c.wait), sep="\\n")
+print(outcome(b.wait), outcome(c.wait), sep="\\n")
 print(np.ones(3, device=other).sum(), a[:3].sum())
 del a, b, c
 print(np.ones((160_000,), device=other).sum())

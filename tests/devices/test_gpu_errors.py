@@ -42,17 +42,17 @@ y = (x @ x).sum()
 forerun.waitall()
 child = os.fork()
 if child == 0:
-    said = set()
+    messages = set()
     for use in (
         lambda: x.numpy(), lambda: (x @ x).numpy(), lambda: y.item(), lambda: np.ones(3, device="gpu:1").wait(),
         lambda: np.ones(3).copyto(forerun.gpu(0)).wait(),
     ):
         try:
             use()
-            said.add("no error")
+            messages.add("no error")
         except RuntimeError as error:
-            said.add(str(error).partition("\\n")[0])
-    print(*sorted(said), (np.ones(3) * 2).sum(), flush=True)
+            messages.add(str(error).partition("\\n")[0])
+    print(*sorted(messages), (np.ones(3) * 2).sum(), flush=True)
     sys.exit(0)
 print(os.waitpid(child, 0)[1], y, (x + 1).sum())
 """
@@ -82,7 +82,7 @@ except KeyboardInterrupt:
     assert words_of(program) == ["interrupted", "1.0"]
 
 
-def test_a_child_may_open_what_its_parent_has_not() -> None:
+def test_a_child_may_open_devices_that_its_parent_has_not_opened() -> None:
     program = """
 import os
 child = os.fork()

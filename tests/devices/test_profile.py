@@ -70,12 +70,12 @@ def test_compiled_modules_and_host_operations_by_line(devices: list[forerun.Devi
     row = next(row for row in trace.compiled if row.name == "tanh")
     assert (row.site, row.modules) == (tanh, 1)
     assert row.seconds > 0
-    said = profiler.report(trace)
+    report = profiler.report(trace)
     modules = sum(row.modules for row in trace.compiled)
-    assert f"compiled {modules} modules in " in said
-    assert "3 operations of devices ran on the host, between copies" in said
-    assert f"{HERE}:{tanh[1]}  tanh" in said.split("modules compiled by line")[1]
-    assert f"{HERE}:{inverse[1]}  inv" in said.split("on the host by line")[1]
+    assert f"compiled {modules} modules in " in report
+    assert "3 operations of devices ran on the host, between copies" in report
+    assert f"{HERE}:{tanh[1]}  tanh" in report.split("modules compiled by line")[1]
+    assert f"{HERE}:{inverse[1]}  inv" in report.split("on the host by line")[1]
     again = profiler.load(tmp_path / "trace")
     assert [(row.name, row.site, row.times) for row in again.on_host] == [("inv", inverse, 3)]
     assert {(row.name, row.site) for row in again.compiled} == {(row.name, row.site) for row in trace.compiled}
@@ -91,7 +91,7 @@ def test_nothing_is_printed_for_programs_without_them(devices: list[forerun.Devi
             with profiler.record() as p:
                 kept = program([device])
         assert (p.trace.compiled, p.trace.on_host) == ([], [])
-        said = profiler.report(p.trace)
-        assert "compiled" not in said
-        assert "on the host" not in said
+        report = profiler.report(p.trace)
+        assert "compiled" not in report
+        assert "on the host" not in report
         del kept

@@ -101,10 +101,10 @@ for dtype, function in [(dtype, f) for dtype in ("float64", "float32", "bfloat16
             [i % 2 + 100.0 * (i // 2 + 1) for i in rows],
             [2.0 * r + i % 2 + 100 * (i // 2 + 1) for i in rows],
         ]
-        mine = found[15 * r : 15 * (r + 1)]
-        assert mine[:10] == [f"[{r}] {dtype} {g}" for dtype in ("float64", "float32") for g in gradients]
+        lines = found[15 * r : 15 * (r + 1)]
+        assert lines[:10] == [f"[{r}] {dtype} {g}" for dtype in ("float64", "float32") for g in gradients]
         # Sums of 16-bit weights are rounded.
-        assert [line.split()[:2] for line in mine[10:]] == [[f"[{r}]", "bfloat16"]] * 5
+        assert [line.split()[:2] for line in lines[10:]] == [[f"[{r}]", "bfloat16"]] * 5
 
 
 @needs_mpi

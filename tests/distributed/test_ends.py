@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.processes.ranks import check_that_two_learned_of_rank_2, needs_mpi, run_ranks, said
+from tests.support.processes.ranks import check_reports_of_failed_rank_2, launcher_lines, needs_mpi, run_ranks
 
 # All ranks have come to an operation; then the last one ends, and the others wait for it.
 PROGRAM = """
@@ -42,7 +42,7 @@ except dist.RankFailed as error:
 )
 def test_the_others_learn_that_a_rank_has_ended(tmp_path: Path, how: str, where: str, says: str, status: int) -> None:
     done = run_ranks(tmp_path, 3, PROGRAM, HOW=how, WHERE=where, FOLDER=str(tmp_path))
-    check_that_two_learned_of_rank_2(done, status, "", says, "[2.0, 2.0, 2.0]")
+    check_reports_of_failed_rank_2(done, status, "", says, "[2.0, 2.0, 2.0]")
 
 
 @needs_mpi
@@ -56,7 +56,7 @@ def test_a_rank_that_ends_abruptly_at_its_exit_is_not_waited_for(tmp_path: Path)
 @needs_mpi
 def test_ranks_that_all_end_abruptly_have_ended_well(tmp_path: Path) -> None:
     done = run_ranks(tmp_path, 3, "dist.allreduce(np.ones(2)).tolist()\nos._exit(0)")
-    assert (done.returncode, said(done)) == (0, [])
+    assert (done.returncode, launcher_lines(done)) == (0, [])
 
 
 @needs_mpi
@@ -73,7 +73,7 @@ print(dist.allreduce(np.ones(2)).tolist())
     done = run_ranks(tmp_path, 3, program)
     assert sorted(done.stdout.splitlines()) == [f"[{rank}] [3.0, 3.0]" for rank in range(3)]
     assert done.returncode == 128 + 9
-    lines = said(done)
+    lines = launcher_lines(done)
     assert len(lines) == 1, lines
     assert "was killed by signal 9 (SIGKILL)" in lines[0]
 
@@ -105,6 +105,6 @@ subprocess.run([sys.executable, "-c", "from forerun import distributed"], check=
 sys.exit(3)
 """
     done = run_ranks(tmp_path, 1, program)
-    (line,) = said(done)
+    (line,) = launcher_lines(done)
     pid = done.stdout.split()[1]
     assert line.endswith(f", pid {pid}) ended with status 3"), (line, pid)

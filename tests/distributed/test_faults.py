@@ -42,12 +42,12 @@ def misbehave():
 x = np.ones(large) + rank
 try:
     for step in range(when + 3):
-        mine = rank == failing and step == when
-        if mine and place == 0: x = misbehave()
+        fails = rank == failing and step == when
+        if fails and place == 0: x = misbehave()
         x = dist.allreduce(x, "mean")
-        if mine and place == 1: x = misbehave()
+        if fails and place == 1: x = misbehave()
         x = dist.broadcast(x, root=step % dist.size()) * 0.5
-        if mine and place == 2: x = misbehave()
+        if fails and place == 2: x = misbehave()
         x = dist.allgather(x)[0]
     print("ended", x.sum().item())
 except dist.RankFailed as error:
@@ -69,7 +69,7 @@ SAYS = {
 DIFFERS = r"all ranks must issue the same collectives in the same order, got as number \d+ .*program.py:\d+ on rank \d"
 
 
-def moments() -> list[tuple[str, int, int, int, int, int]]:
+def fault_cases() -> list[tuple[str, int, int, int, int, int]]:
     """How, number of ranks, which of them, in which step, where in it, and the size of arrays."""
     draw = random.Random(2024)
     found = []
@@ -81,7 +81,7 @@ def moments() -> list[tuple[str, int, int, int, int, int]]:
     return found
 
 
-def left(mark: str) -> list[str]:
+def remaining_processes(mark: str) -> list[str]:
     """Command lines of processes with the mark in their variables."""
     found = []
     for each in Path("/proc").iterdir():
@@ -94,7 +94,7 @@ def left(mark: str) -> list[str]:
 
 
 @needs_mpi
-@pytest.mark.parametrize(("how", "size", "failing", "when", "place", "large"), moments())
+@pytest.mark.parametrize(("how", "size", "failing", "when", "place", "large"), fault_cases())
 def test_the_others_learn_of_it(
     tmp_path: Path, how: str, size: int, failing: int, when: int, place: int, large: int
 ) -> None:
@@ -115,4 +115,4 @@ def test_the_others_learn_of_it(
         assert re.search(says, lines[0]), lines[0]
         assert re.search(r"this rank waited in \w+|this rank came to \w+", lines[0]), lines[0]
         assert "program.py:" in lines[0]
-    assert left(mark) == []
+    assert remaining_processes(mark) == []

@@ -12,7 +12,13 @@ from pathlib import Path
 import pytest
 
 from forerun._launch import keeper
-from tests.support.processes.ranks import check_that_two_learned_of_rank_2, lines_of, needs_mpi, run_ranks, said
+from tests.support.processes.ranks import (
+    check_reports_of_failed_rank_2,
+    launcher_lines,
+    lines_of,
+    needs_mpi,
+    run_ranks,
+)
 
 # The last rank ends without an operation between ranks. own: the program has initialized MPI, which may keep that rank
 # at its end until the launcher kills it. early: the others wait for it already, in all likelihood. late: it has ended
@@ -117,7 +123,7 @@ except dist.RankFailed as error: print("learned", error, x.tolist(), flush=True)
 )
 def test_the_others_learn_of_it_while_mpi_begins(tmp_path: Path, how: str, status: int, says: str) -> None:
     done = run_ranks(tmp_path, 3, WHILE_MPI_BEGINS, HOW=how)
-    check_that_two_learned_of_rank_2(done, status, "(host ", says, "; this rank waited in allreduce [2.0, 2.0, 2.0]")
+    check_reports_of_failed_rank_2(done, status, "(host ", says, "; this rank waited in allreduce [2.0, 2.0, 2.0]")
 
 
 # MPI's launcher has stopped on this machine, so that it answers no rank. The others end with a question that it has
@@ -149,7 +155,7 @@ def test_output_of_ranks_that_end_unanswered_is_kept(tmp_path: Path) -> None:
             time.sleep(0.01)
         os.kill(launcher, signal.SIGCONT)
         done = running.result()
-    check_that_two_learned_of_rank_2(
+    check_reports_of_failed_rank_2(
         done, 5, "(host ", "ended with status 5", "; this rank waited in allreduce [2.0, 2.0, 2.0]"
     )
     assert "write error" not in done.stderr
@@ -180,7 +186,7 @@ def test_ranks_that_wait_in_the_programs_own_initialization_are_ended(
 ) -> None:
     done = run_ranks(tmp_path, 3, OWN, HOW=how)
     assert done.returncode == status
-    lines = said(done)
+    lines = launcher_lines(done)
     assert len(lines) == 2, done.stderr
     assert lines[0].startswith("forerun run: rank 2 (host ")
     assert says in lines[0]

@@ -46,7 +46,7 @@ def lines_after_a_failure(folder: Path, size: int, program: str) -> list[list[st
 
 @needs_mpi
 @pytest.mark.parametrize(
-    ("sent", "said"),
+    ("sent", "description"),
     [
         ('np.ones(2, "float32")', r"(2,) float32"),
         ('np.ones((2, 2), "float32")', r"(2, 2) float32"),
@@ -55,7 +55,9 @@ def lines_after_a_failure(folder: Path, size: int, program: str) -> list[list[st
         ('np.ones(1 << 22, "float32")', r"(4194304,) float32"),
     ],
 )
-def test_a_recv_of_something_else_is_an_error_that_names_both_lines(tmp_path: Path, sent: str, said: str) -> None:
+def test_a_recv_of_something_else_is_an_error_that_names_both_lines(
+    tmp_path: Path, sent: str, description: str
+) -> None:
     found = lines_after_a_failure(
         tmp_path,
         3,
@@ -73,7 +75,7 @@ print(kept.tolist())
     )
     wanted = (
         f"recv: shape and dtype must be those of the send, got recv of (4,) float32 at program.py:6 on rank 0; "
-        f"send of {said} at program.py:8 on rank 1"
+        f"send of {description} at program.py:8 on rank 1"
     )
     for lines in found:
         assert len(lines) == 3

@@ -68,7 +68,7 @@ else:
 
 @needs_mpi
 @pytest.mark.parametrize("engine", ["sync", "async"])
-def test_an_error_of_what_was_left_queued_is_raised_where_it_is_read(tmp_path: Path, engine: str) -> None:
+def test_an_error_of_a_queued_operation_is_raised_where_it_is_read(tmp_path: Path, engine: str) -> None:
     found = lines_of(
         tmp_path,
         2,

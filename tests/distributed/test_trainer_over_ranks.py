@@ -57,8 +57,8 @@ def train(optimizer="sgd", net=mlp, store="dist_sync", hybrid=False, dtype=None,
 
     if whole: take = forerun.hybrid(take)
     for _ in range(steps):
-        mine = [np.array(values[rows], dtype=dtype) for values in (X, Y)]
-        parts = [split_and_load(values, devices or [forerun.cpu()], even_split=False) for values in mine]
+        shard = [np.array(values[rows], dtype=dtype) for values in (X, Y)]
+        parts = [split_and_load(values, devices or [forerun.cpu()], even_split=False) for values in shard]
         take(*parts)
     grads = [p.grad() for p in made.collect_params().values()]
     return [p.data() for p in made.collect_params().values()], grads
@@ -92,7 +92,7 @@ def trained(size: int) -> dict[str, list[list[Any]]]:
 
 @needs_mpi
 @pytest.mark.parametrize("size", [2, 3] if "EXAMPLES" in os.environ else [3])  # `make ranks` has both
-def test_ranks_do_what_one_does_with_the_same_bits(size: int) -> None:
+def test_all_ranks_have_the_same_bits_and_the_results_of_one(size: int) -> None:
     ranks, one = trained(size), trained(1)
     assert set(ranks) == set(one)
     for name, results in ranks.items():

@@ -65,7 +65,7 @@ def test_ranks_train_as_one_and_start_again_with_the_same_bits(tmp_path: Path) -
     whole = parameters(tmp_path, 2)
     assert whole[0] == whole[1]
     assert float(whole[0][0]) == float(one[0]) == 24
-    for mine, theirs in zip(whole[0][1:], one[1:]):
-        a, b = (memoryview(bytes.fromhex(text)).cast("f") for text in (mine, theirs))
+    for actual, expected in zip(whole[0][1:], one[1:]):
+        a, b = (memoryview(bytes.fromhex(text)).cast("f") for text in (actual, expected))
         assert a.tolist() == pytest.approx(b.tolist(), rel=1e-5)
     assert parameters(tmp_path, 2, die_at=5) == whole

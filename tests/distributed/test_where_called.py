@@ -114,7 +114,7 @@ print(dist.allreduce([1.0]).tolist())
     ]
 
 
-def test_without_an_mpi_an_error_says_what_to_install() -> None:
+def test_without_an_mpi_an_error_names_the_package_to_install() -> None:
     program = "from forerun import distributed as dist\ndist.allreduce([1.0])"
     done = execute(program, "import sys; sys.modules['mpi4py'] = None\n", FORERUN_RANK="0", FORERUN_SIZE="2")
     last = done.stderr.strip().splitlines()[-1]

@@ -84,10 +84,10 @@ def test_functions_of_forerun_have_sections(namespace):
         lacking += [f"{name}: {section}" for section in [*wanted, "Examples"] if section not in found]
         described = re.findall(r"^(\*{0,2}\w+(?:, \w+)*) :", text, re.MULTILINE)
         lacking += [
-            f"{name}: {parameter}"
-            for parameter, its in signature.parameters.items()
-            if not str(its.annotation).startswith("Unpack")  # each of them is described
-            and parameter not in {p.lstrip("*") for line in described for p in line.split(", ")}
+            f"{name}: {parameter_name}"
+            for parameter_name, parameter in signature.parameters.items()
+            if not str(parameter.annotation).startswith("Unpack")  # each of them is described
+            and parameter_name not in {p.lstrip("*") for line in described for p in line.split(", ")}
         ]
     assert lacking == []
 
@@ -111,7 +111,7 @@ def test_classes_of_forerun_have_sections(namespace):
             for line in re.findall(r"^(\*{0,2}\w+(?:, \w+)*) :", text, re.MULTILINE)
             for each in line.split(",")
         }
-        lacking += [f"{name}: {parameter}" for parameter in parameters if parameter not in described]
+        lacking += [f"{name}: {parameter_name}" for parameter_name in parameters if parameter_name not in described]
         lacking += [] if "Examples" in SECTIONS.findall(text) else [f"{name}: Examples"]
     assert lacking == []
 
@@ -142,7 +142,7 @@ class TestElementwise:
     OPS = sorted({op.name: op for _, op in public("np") if isinstance(op, Elementwise)}.items())
 
     @pytest.mark.parametrize(("name", "op"), OPS)
-    def test_an_example_shows_what_is_printed(self, name, op):
+    def test_an_example_shows_its_output(self, name, op):
         test = doctest.DocTestParser().get_doctest(op.__doc__, {}, name, None, 0)
         assert len(test.examples) == 2
         assert doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(test).failed == 0

@@ -109,7 +109,7 @@ def test_reasons_are_of_the_name_or_of_its_place(monkeypatch: pytest.MonkeyPatch
     ]  # fmt: skip
 
 
-def test_a_name_that_differs_says_how_and_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_that_differs_lists_differences_and_missing_parameters(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mxnet_names, "DIFFERS", {"here.plain": "slower"})
     root = ModuleType("root")
     root.here = THERE  # type: ignore[attr-defined]

@@ -16,9 +16,9 @@ import pytest
 from forerun import _core, config, np
 from forerun.gluon import nn
 from tests.support.engine.late_arrays import PATIENCE, HeldTask
-from tests.support.engine.passes import ran_in_the_call
+from tests.support.engine.passes import operations_run_in_call
 from tests.support.engine.settings import configured
-from tests.support.gluon.hybrid_blocks import programs
+from tests.support.gluon.hybrid_blocks import program_count
 
 NEVER_AT_ONCE = 1  # bytes
 
@@ -146,7 +146,7 @@ def test_a_captured_program_repeats_it_as_one() -> None:
     x = np.ones(2)
     with configured(workers=2):
         assert [block(x).tolist() for _ in range(2)] == [[4, 4]] * 2
-        assert programs(block) == 1
+        assert program_count(block) == 1
         where.clear()
         with workers_in_tasks() as release:
             assert block(x).tolist() == [4, 4]
@@ -159,6 +159,6 @@ def test_linear_algebra_of_some_ten_rows_runs_in_the_call() -> None:
     for x in (a, b, many):
         x.wait_to_read()
     for solve in (lambda: np.linalg.solve(a, b), lambda: np.linalg.inv(a), lambda: np.linalg.det(a)):
-        assert ran_in_the_call(solve) > 0
-    assert ran_in_the_call(lambda: np.linalg.inv(many)) == 0
-    assert ran_in_the_call(lambda: np.linalg.svd(many)) == 0
+        assert operations_run_in_call(solve) > 0
+    assert operations_run_in_call(lambda: np.linalg.inv(many)) == 0
+    assert operations_run_in_call(lambda: np.linalg.svd(many)) == 0

@@ -334,5 +334,5 @@ def program(place: Callable[[int], Any]) -> list[Any]:
     return w.tolist()
 
 
-def test_two_devices_compute_what_one_does(two):
+def test_two_devices_compute_the_results_of_one(two):
     assert program(forerun.cpu) == program(lambda i: HERE)

@@ -47,7 +47,7 @@ def test_results_in_numpy_memory_behave_like_other_arrays(name: str) -> None:
     assert numpy.array_equal(x.numpy(), VALUES)
 
 
-def test_memory_of_what_numpy_has_made_counts() -> None:
+def test_memory_of_numpy_arrays_counts() -> None:
     x = np.array(VALUES)
     before = forerun.memory()["live"]
     found = np.flatnonzero(x > -100)

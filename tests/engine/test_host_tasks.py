@@ -54,7 +54,7 @@ def test_wait_in_a_task_despite_older_work_of_another_device(settings, side, bud
     """
     (np.ones(100_000, device="cpu:5") + 1).wait()
     forerun.configure(cpu_devices=2, workers=1, memory_budget=budget)
-    ours, others = (np.ones((side, side), device=forerun.cpu(i)) for i in range(2))
+    array, other_array = (np.ones((side, side), device=forerun.cpu(i)) for i in range(2))
     forerun.waitall()
     begun, done, in_time = threading.Event(), threading.Event(), []
 
@@ -68,10 +68,10 @@ def test_wait_in_a_task_despite_older_work_of_another_device(settings, side, bud
         done.set()
         return numpy.array(doubled)
 
-    [held] = npx.host(waits, [others], [(others.shape, others.dtype)])
+    [held] = npx.host(waits, [other_array], [(other_array.shape, other_array.dtype)])
     begun.wait()
-    product = others @ others
-    [doubled] = npx.host(issues, [ours], [((side,), "float64")])
+    product = other_array @ other_array
+    [doubled] = npx.host(issues, [array], [((side,), "float64")])
     assert doubled.tolist() == [2.0] * side
     assert held[0, 0].item() == 1
     assert product[0, 0].item() == side
@@ -87,14 +87,14 @@ WAITS = {
 
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize("issue", WAITS.values(), ids=WAITS)
-def test_tasks_wait_for_what_other_workers_must_do(settings, issue, workers):
+def test_tasks_wait_for_operations_of_other_workers(settings, issue, workers):
     forerun.configure(workers=workers)
     assert [x.tolist() for x in many(lambda v: v + issue().max().item(), 5)] == [[2001.0] * 3] * 5
 
 
 @pytest.mark.parametrize("budget", [None, 1000], ids=["", "tight budget"])
 @pytest.mark.parametrize("workers", [1, 2])
-def test_tasks_wait_for_what_is_issued_after_them(settings, workers, budget):
+def test_tasks_wait_for_operations_issued_after_them(settings, workers, budget):
     forerun.configure(workers=workers, memory_budget=budget)
     later, issued = [], threading.Event()
 

@@ -17,9 +17,9 @@ from forerun import _core, autograd, np, npx, profiler
 from forerun.gluon import nn
 from forerun.testing import closed_gate
 from tests.support.engine.late_arrays import HeldTask, late_array
-from tests.support.engine.passes import ran_in_the_call
+from tests.support.engine.passes import operations_run_in_call
 from tests.support.engine.settings import configured, running
-from tests.support.engine.threads import in_threads
+from tests.support.engine.threads import run_in_threads
 from tests.support.processes.subprocesses import output
 
 LARGE = 300_000  # elements of an operation that is always issued
@@ -84,29 +84,29 @@ print(more, s["issued"] - s["at_once"], s["waits"], s["helped"], s["at_once"] > 
         )
         assert kept is None or kept.ready
 
-    def test_large_work_and_what_needs_it_is_issued(self) -> None:
+    def test_large_work_and_its_dependents_are_issued(self) -> None:
         x = np.ones(LARGE)
         x.wait()
-        assert ran_in_the_call(lambda: x + 1) == 0
+        assert operations_run_in_call(lambda: x + 1) == 0
         with closed_gate():
             y = x + 1
             few = y[:3]
-        assert ran_in_the_call(lambda: few * 2) in (0, 1)  # whether the large one has ended by now
+        assert operations_run_in_call(lambda: few * 2) in (0, 1)  # whether the large one has ended by now
         go = threading.Event()
         y = late_array(go)
-        assert ran_in_the_call(lambda: y + 1) == 0
-        assert ran_in_the_call(lambda: y.__setitem__(0, 5.0)) == 0
+        assert operations_run_in_call(lambda: y + 1) == 0
+        assert operations_run_in_call(lambda: y.__setitem__(0, 5.0)) == 0
         go.set()
         y.wait()
-        assert ran_in_the_call(lambda: y + 1) == 1
+        assert operations_run_in_call(lambda: y + 1) == 1
 
     def test_the_work_decides_and_not_the_number_of_elements(self) -> None:
         """Sums of 8,000 elements are small work, as many sines are not."""
         x = np.ones(8000, dtype="float64")
         x.wait()
-        assert ran_in_the_call(lambda: x + x) == 1
-        assert ran_in_the_call(lambda: np.sin(x)) == 0
-        assert ran_in_the_call(lambda: np.sin(x[:400])) == 1
+        assert operations_run_in_call(lambda: x + x) == 1
+        assert operations_run_in_call(lambda: np.sin(x)) == 0
+        assert operations_run_in_call(lambda: np.sin(x[:400])) == 1
 
     def test_the_closed_gate_holds_it(self, gate: None) -> None:
         x = np.zeros(3)
@@ -137,9 +137,9 @@ print(more, s["issued"] - s["at_once"], s["waits"], s["helped"], s["at_once"] > 
     @pytest.mark.parametrize("name", ["sync", "4 workers"])
     def test_the_pass_and_the_modes(self, name: str) -> None:
         with running(name), configured(passes="drop,fuse,reuse"):
-            assert ran_in_the_call(lambda: [np.ones(3) + 1, np.arange(3)[1:], np.sort(np.ones(3))]) == 0
+            assert operations_run_in_call(lambda: [np.ones(3) + 1, np.arange(3)[1:], np.sort(np.ones(3))]) == 0
         with running(name):
-            assert ran_in_the_call(lambda: np.ones(3) + 1) == (0 if name == "sync" else 2)
+            assert operations_run_in_call(lambda: np.ones(3) + 1) == (0 if name == "sync" else 2)
 
     def test_hybridized_small_calls(self) -> None:
         class Net(nn.HybridBlock):
@@ -237,17 +237,17 @@ class TestOrder:
         shared = np.zeros((4, 50))
 
         def work(i: int) -> float:
-            mine = np.zeros(8)
+            local = np.zeros(8)
             for k in range(300):
-                mine[k % 8] = k
-                mine[1:] = mine[:-1]
-                mine += 1
-                shared[i, k % 50] = mine[3] + i
-            return mine.sum().item()
+                local[k % 8] = k
+                local[1:] = local[:-1]
+                local += 1
+                shared[i, k % 50] = local[3] + i
+            return local.sum().item()
 
         alone = work(0)
         before = shared[0].tolist()
-        assert in_threads(4, work) == [alone] * 4
+        assert run_in_threads(4, work) == [alone] * 4
         assert [row.tolist() for row in shared] == [[v + i for v in before] for i in range(4)]
 
     def test_a_child_goes_on(self) -> None:
@@ -283,7 +283,7 @@ class TestFailures:
         make, error, text = self.MAKE[name]
         lines = range(make.__code__.co_firstlineno, make.__code__.co_firstlineno + 5)
         found = []
-        assert ran_in_the_call(lambda: found.append(make())) > 0
+        assert operations_run_in_call(lambda: found.append(make())) > 0
         bad, worse = found[0], found[0] + 1
         for x in (bad, worse, worse[:1], bad):
             with pytest.raises(error, match=text) as raised:

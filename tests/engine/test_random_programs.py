@@ -36,7 +36,7 @@ examples = settings(max_examples=120, deadline=None, suppress_health_check=[Heal
 
 
 @pytest.mark.parametrize("name", MODES)
-def test_exact_program_reads_what_it_reads_in_numpy(name):
+def test_exact_program_reads_the_values_of_numpy(name):
     @examples
     @given(programs(EXACT_KINDS))
     def check(steps):

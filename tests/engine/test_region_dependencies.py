@@ -14,7 +14,7 @@ from forerun import _core, np, npx
 from forerun.testing import closed_gate
 from tests.support.engine.late_arrays import late_array
 from tests.support.engine.settings import configured, running
-from tests.support.engine.threads import in_threads
+from tests.support.engine.threads import run_in_threads
 from tests.support.processes.subprocesses import PATIENCE
 
 
@@ -27,7 +27,7 @@ def anything_counts() -> Iterator[None]:
         _core.set_apart_from(5000)
 
 
-def sets(go: threading.Event, x: Any) -> Any:
+def set_when_computed(go: threading.Event, x: Any) -> Any:
     """The array's values; their computation sets an event."""
 
     def task(values: numpy.ndarray) -> numpy.ndarray:
@@ -80,7 +80,7 @@ class TestIndependent:
             go = threading.Event()
             first[...] = late_array(go, value=2.0, shape=first.shape, dtype="float64")
             second[...] = 3.0
-            seen = sets(go, second * 2)
+            seen = set_when_computed(go, second * 2)
             expected = numpy.ones((4, 6))
             for part, value in zip(pair(expected), (2.0, 3.0), strict=True):
                 part[...] = value
@@ -110,7 +110,7 @@ class TestIndependent:
             x = late_array(begin, value=1.0, shape=(4, 6), dtype="float64") * 2
             x[:2] = late_array(go, value=3.0, shape=(2, 6), dtype="float64")
             x[2:] += 1
-            seen = sets(go, x[2:])
+            seen = set_when_computed(go, x[2:])
             begin.set()
             assert x.tolist() == [[3.0] * 6] * 2 + [[3.0] * 6] * 2
             assert (seen == 3).all()
@@ -145,7 +145,7 @@ class TestInOrder:
             expected[rows, columns] = (expected[rows, columns] + i + 1) * 2
         assert x.tolist() == expected.tolist()
 
-    def test_a_write_waits_for_reads_of_what_it_overlaps(self, ahead):
+    def test_a_write_waits_for_overlapping_reads(self, ahead):
         x, go = written((4, 6)), threading.Event()
         before = x[1:3] + late_array(go, value=0.0, shape=(2, 6), dtype="float64")
         x[:2] = 5.0
@@ -373,7 +373,7 @@ def random_program(xp: Any, seed: int, host: Callable[..., Any]) -> list[Any]:
 
 @pytest.mark.parametrize("apart_from", [0, 5000])
 @pytest.mark.parametrize("first", range(0, 60, 10))
-def test_random_programs_give_what_numpys_do(first, apart_from, engine):
+def test_random_programs_give_the_results_of_numpy(first, apart_from, engine):
     _core.set_apart_from(apart_from)
 
     def host(fn: Callable[..., Any], x: Any) -> Any:
@@ -388,8 +388,8 @@ def test_random_programs_give_what_numpys_do(first, apart_from, engine):
                 got = random_program(np, seed, host)
             finally:
                 _core.gate(False)
-            for mine, theirs in zip(got, expected, strict=True):
-                assert mine.tolist() == theirs.tolist(), seed
+            for result, numpy_result in zip(got, expected, strict=True):
+                assert result.tolist() == numpy_result.tolist(), seed
 
 
 def test_threads_that_write_parts_of_one_array(ahead):
@@ -400,7 +400,7 @@ def test_threads_that_write_parts_of_one_array(ahead):
             x[i] += i
             x[i] *= 2 - k % 2 * 1.5  # twice, then half of it
 
-    in_threads(8, work)
+    run_in_threads(8, work)
     expected = numpy.zeros(8)
     for k in range(50):
         expected = (expected + numpy.arange(8)) * (2 - k % 2 * 1.5)

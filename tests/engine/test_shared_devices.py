@@ -14,7 +14,7 @@ from forerun.gluon import nn
 from forerun.np import host
 from forerun.testing import closed_gate
 from tests.support.engine.settings import ENGINES, configured
-from tests.support.engine.threads import in_threads
+from tests.support.engine.threads import run_in_threads
 from tests.support.processes.subprocesses import PATIENCE
 
 HERE, THERE = forerun.cpu(0), forerun.cpu(1)
@@ -181,7 +181,7 @@ def test_first_uses_in_several_threads(one: str) -> None:
         return float(x.sum().item())
 
     for _ in range(5):
-        assert in_threads(8, work) == [600.0] * 8
+        assert run_in_threads(8, work) == [600.0] * 8
         forerun.configure()  # they are to be used again
 
 
@@ -201,4 +201,4 @@ def test_first_uses_while_the_workers_end(ahead: str) -> None:
             assert (np.ones(10, device=forerun.cpu(n + 1)) + n).sum().item() == 10 + 10 * n
         return 1.0
 
-    assert in_threads(3, work) == [0.0, 1.0, 1.0]
+    assert run_in_threads(3, work) == [0.0, 1.0, 1.0]

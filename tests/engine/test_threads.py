@@ -13,7 +13,7 @@ from forerun import _core, np
 from forerun.np import host
 from forerun.testing import closed_gate
 from tests.support.engine.settings import running
-from tests.support.engine.threads import in_threads
+from tests.support.engine.threads import run_in_threads
 
 
 class TestThreads:
@@ -25,7 +25,7 @@ class TestThreads:
                 x[::2] *= 1
             return x.sum().item()
 
-        assert in_threads(6, work) == [1000 * (i + 200) for i in range(6)]
+        assert run_in_threads(6, work) == [1000 * (i + 200) for i in range(6)]
 
     def test_shared_input(self, engine):
         x = np.arange(10_000, dtype="float64") + 1
@@ -33,7 +33,7 @@ class TestThreads:
         def work(i: int) -> float:
             return sum((x * i).sum().item() for _ in range(50))
 
-        assert in_threads(6, work) == [50 * i * numpy.arange(1.0, 10_001).sum() for i in range(6)]
+        assert run_in_threads(6, work) == [50 * i * numpy.arange(1.0, 10_001).sum() for i in range(6)]
 
     def test_shared_counter(self, engine):
         x = np.zeros(100, dtype="int64")
@@ -43,7 +43,7 @@ class TestThreads:
             for _ in range(300):
                 target += 1
 
-        in_threads(4, work)
+        run_in_threads(4, work)
         assert x.tolist() == [1200] * 100
 
     def test_waits_in_one_issues_in_another(self, engine):
@@ -58,7 +58,7 @@ class TestThreads:
                 forerun.waitall()
             return None
 
-        assert in_threads(6, work)[:4] == [[200] * 10] * 4
+        assert run_in_threads(6, work)[:4] == [[200] * 10] * 4
 
     def test_thread_that_dies_after_issuing(self, engine):
         made: list[Any] = []
@@ -67,7 +67,7 @@ class TestThreads:
             x = np.full(100_000, i)
             made.append((i, x * 2 + 1))
 
-        in_threads(5, work)
+        run_in_threads(5, work)
         for i, x in made:
             assert x[-1].item() == 2 * i + 1
 
@@ -75,7 +75,7 @@ class TestThreads:
         with running("4 workers"):
             made: list[Any] = []
             with closed_gate():
-                in_threads(3, lambda i: made.append(np.ones(10) + i))
+                run_in_threads(3, lambda i: made.append(np.ones(10) + i))
                 assert not any(x.ready for x in made)
             assert sorted(x[0].item() for x in made) == [1, 2, 3]
 
@@ -95,7 +95,7 @@ class TestThreads:
                 return str(error)[-1]
             return "none"
 
-        assert in_threads(6, work) == [str(i + 3) for i in range(6)]
+        assert run_in_threads(6, work) == [str(i + 3) for i in range(6)]
 
     def test_one_bad_array_read_by_many(self):
         with running("4 workers"):
@@ -110,7 +110,7 @@ class TestThreads:
                         raised += 1
                 return raised
 
-            assert in_threads(6, work) == [50] * 6
+            assert run_in_threads(6, work) == [50] * 6
 
     def test_tasks_that_use_arrays_themselves(self):
         """A task may issue and wait: it runs on a worker, which is a thread like others."""
@@ -133,6 +133,6 @@ class TestThreads:
             for j in range(i, 60, 6):
                 arrays[j] = None
 
-        in_threads(6, work)
+        run_in_threads(6, work)
         _core.quiesce()
         assert forerun.memory()["live"] == before

@@ -13,7 +13,7 @@ import forerun
 from forerun import _core, autograd, gluon, np, npx
 from forerun.gluon import nn
 from forerun.testing import closed_gate
-from tests.support.engine.threads import in_threads
+from tests.support.engine.threads import run_in_threads
 
 PATIENCE = 60.0  # seconds after which nothing is worth waiting for
 
@@ -45,7 +45,7 @@ class TestSharedArrays:
                     target.wait()
             return whole
 
-        assert in_threads(6, work) == [True] * 6
+        assert run_in_threads(6, work) == [True] * 6
         for i, x in enumerate(shared):
             assert x.tolist() == [sum(one[i] for one in added)] * 500
 
@@ -58,7 +58,7 @@ class TestSharedArrays:
                 row += 1
                 row[::2] += t
 
-        in_threads(8, work)
+        run_in_threads(8, work)
         expected = numpy.full((8, 200), 200)
         expected[:, ::2] += 200 * numpy.arange(8)[:, None]
         assert x.tolist() == expected.tolist()
@@ -74,7 +74,7 @@ class TestSharedArrays:
 
         opener = threading.Thread(target=lambda: (started.wait(PATIENCE), go.set()))
         opener.start()
-        results = in_threads(8, work)
+        results = run_in_threads(8, work)
         opener.join()
         assert results == [[7 + t if t % 2 else 7] * 3 for t in range(8)]
 
@@ -103,7 +103,7 @@ class TestSharedArrays:
         other = threading.Thread(target=interfere)
         other.start()
         try:
-            results = in_threads(4, work)
+            results = run_in_threads(4, work)
         finally:
             over.set()
             other.join(PATIENCE)
@@ -122,7 +122,7 @@ class TestSharedArrays:
             for _ in range(400):
                 target += 1
 
-        assert in_threads(4, work) == [None] * 4
+        assert run_in_threads(4, work) == [None] * 4
         assert x.tolist() == [1200] * 100
 
 
@@ -143,7 +143,7 @@ class TestOwnState:
                     y.backward()
             return set(seen) == {bool(t % 2)}, x.grad[3].item()
 
-        assert in_threads(6, work) == [(True, 2.0 * 39 * (t + 1) if t % 2 else 0.0) for t in range(6)]
+        assert run_in_threads(6, work) == [(True, 2.0 * 39 * (t + 1) if t % 2 else 0.0) for t in range(6)]
 
     def test_one_scope_object_in_many_threads(self, ahead):
         scope, inside = autograd.record(), threading.Barrier(4)
@@ -158,7 +158,7 @@ class TestOwnState:
             inside.wait(PATIENCE)
             return [*seen, autograd.is_recording()]
 
-        assert in_threads(4, work) == [[False, True, bool(t % 2)] for t in range(4)]
+        assert run_in_threads(4, work) == [[False, True, bool(t % 2)] for t in range(4)]
 
     def test_the_current_device_is_each_threads_own(self, ahead, two_devices):
         inside = threading.Barrier(4)
@@ -170,7 +170,7 @@ class TestOwnState:
                 inside.wait(PATIENCE)
             return sorted({*made, str(np.ones(3).device)})
 
-        assert in_threads(4, work) == [sorted({"cpu(0)", f"cpu({t % 2})"}) for t in range(4)]
+        assert run_in_threads(4, work) == [sorted({"cpu(0)", f"cpu({t % 2})"}) for t in range(4)]
 
     def test_shared_parameters_of_one_network(self, ahead):
         """Threads predict with the same parameters, one trains copies of it: no thread's tape has others' ops."""
@@ -194,7 +194,7 @@ class TestOwnState:
                 losses.append(loss)
             return (losses[-1] < losses[0]).item()
 
-        assert in_threads(5, work) == [True] * 5
+        assert run_in_threads(5, work) == [True] * 5
 
     def test_one_thread_records_a_program_while_others_issue(self, ahead):
         @forerun.hybrid
@@ -211,7 +211,7 @@ class TestOwnState:
                 return all(step(x, y).tolist() == expected[t] for _ in range(40))
             return all((np.tanh(x * y + 1) @ y.T).tolist() == expected[t % 4] for _ in range(40))
 
-        assert in_threads(8, work) == [True] * 8
+        assert run_in_threads(8, work) == [True] * 8
 
     def test_one_program_with_gradients_in_many_threads(self, ahead):
         cube = forerun.hybrid(lambda x: x * x * x)
@@ -227,7 +227,7 @@ class TestOwnState:
                 found.append(x.grad.item())
             return sorted(set(found))
 
-        assert in_threads(6, work) == [[3.0 * (t + 1) ** 2] for t in range(6)]
+        assert run_in_threads(6, work) == [[3.0 * (t + 1) ** 2] for t in range(6)]
 
 
 class TestDeath:
@@ -240,7 +240,7 @@ class TestDeath:
                 y = x * t
                 raise Stopped(y.shape)
 
-        for error in in_threads(5, work, keep=True):
+        for error in run_in_threads(5, work, keep=True):
             assert isinstance(error, Stopped)
         assert not autograd.is_recording()
         with autograd.record():
@@ -256,8 +256,8 @@ class TestDeath:
             autograd.set_training(True)
             return autograd.is_recording()
 
-        assert in_threads(4, work) == [True] * 4
-        assert in_threads(4, lambda t: autograd.is_recording() or autograd.is_training()) == [False] * 4
+        assert run_in_threads(4, work) == [True] * 4
+        assert run_in_threads(4, lambda t: autograd.is_recording() or autograd.is_training()) == [False] * 4
 
     def test_inside_a_recorded_function(self, ahead):
         dies = True
@@ -269,9 +269,9 @@ class TestDeath:
                 raise Stopped
             return y * 2
 
-        assert all(isinstance(error, Stopped) for error in in_threads(4, lambda t: step(np.ones(t + 1)), keep=True))
+        assert all(isinstance(error, Stopped) for error in run_in_threads(4, lambda t: step(np.ones(t + 1)), keep=True))
         dies = False
-        assert in_threads(4, lambda t: step(np.ones(t + 1)).tolist()) == [[4.0] * (t + 1) for t in range(4)]
+        assert run_in_threads(4, lambda t: step(np.ones(t + 1)).tolist()) == [[4.0] * (t + 1) for t in range(4)]
 
     @pytest.mark.parametrize("error", [Stopped, SystemExit, KeyboardInterrupt, MemoryError])
     def test_inside_a_host_task(self, ahead, error):
@@ -283,7 +283,7 @@ class TestDeath:
         def work(t: int) -> None:
             npx.host(task, [np.ones(3)], [((3,), "float32")])[0].wait()
 
-        assert [type(e) for e in in_threads(5, work, keep=True)] == [error] * 5
+        assert [type(e) for e in run_in_threads(5, work, keep=True)] == [error] * 5
         assert npx.host(lambda v: v + 1, [np.ones(3)], [((3,), "float32")])[0].tolist() == [2, 2, 2]
 
     def test_while_it_waits(self, ahead):
@@ -301,7 +301,7 @@ class TestDeath:
             x = npx.host(task, [np.ones(3)], [((3,), "float32")])[0]
             (x + t).wait()
 
-        assert [type(e) for e in in_threads(5, work, keep=True)] == [Stopped] * 4 + [type(None)]
+        assert [type(e) for e in run_in_threads(5, work, keep=True)] == [Stopped] * 4 + [type(None)]
 
     def test_daemon_threads_that_never_end(self):
         """Waiting, issuing and inside a task when the process exits."""

@@ -24,7 +24,7 @@ def output(*command: str, given: str = "") -> str:
 
 
 @pytest.mark.parametrize(("factory", "missing"), [("with_gluon:Forerun", 0), ("with_numpy:NumPy", 4)])
-def test_each_row_gives_what_numpy_computes_in_float64(factory, missing):
+def test_each_row_gives_the_results_of_numpy_in_float64(factory, missing):
     rows = output("-c", "from rows import ROWS; print(*(row.name for row in ROWS))").split()
     version, *answers = output("worker.py", factory, "--quick", given="\n".join(rows)).splitlines()
     assert list(json.loads(version)) == ["version"]
@@ -122,7 +122,7 @@ def test_a_row_in_float64_refuses_float32():
     assert "must be float64" in output("-c", program)
 
 
-def test_a_worker_says_what_it_lacks_and_what_fails():
+def test_a_worker_reports_missing_rows_and_errors():
     given = "sum\nnothing\n"
     *_, lacks, fails = output("worker.py", "with_gluon:Hybrid", "--quick", given=given).splitlines()
     assert "gluon" in json.loads(lacks)["missing"]
@@ -199,7 +199,7 @@ def test_each_idiom_runs_with_forerun_as_numpy():
     assert float(row.split()[0]) > 0
 
 
-def test_rows_of_calls_name_what_there_is():
+def test_rows_of_calls_have_known_names_only():
     program = (
         "import builtins, calls, numpy\n"
         "from forerun import np\n"
@@ -226,7 +226,7 @@ def test_a_factorization_block_by_block_gives_numpys():
         ("overhead", ["--rounds", "1"], "a wait after each"),
     ],
 )
-def test_benchmarks_over_experiments_print_what_the_tour_prints(script, options, row):
+def test_benchmarks_over_experiments_print_the_output_of_the_tour(script, options, row):
     printed = output(str(BENCHMARKS / f"{script}.py"), *options)
     assert re.match(r"\d+ cores, 1 rounds; load ", printed)
     assert "Promised: " in printed

@@ -40,7 +40,7 @@ def test_every_row_has_one_script():
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
 class TestScript:
-    def test_it_prints_figures_and_draws_what_it_says(self, script: Path, tmp_path: Path):
+    def test_it_prints_figures_and_draws_the_files_it_names(self, script: Path, tmp_path: Path):
         printed = run(script, tmp_path)
         head, *rows = table_of(printed)
         assert head.strip()

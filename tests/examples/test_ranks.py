@@ -29,7 +29,7 @@ def printed(size: int, *options: str) -> list[list[str]]:
 
 @needs_mpi
 @pytest.mark.parametrize("options", [(), ("--devices", "2")], ids=str)
-def test_ranks_print_what_one_does(options: tuple[str, ...], tmp_path: Path) -> None:
+def test_ranks_print_the_output_of_one(options: tuple[str, ...], tmp_path: Path) -> None:
     (one,), (first, second) = printed(1), printed(2, *options)
     assert first == second
     numbers = [[float(text) for text in re.findall(r"[\d.]+\d", line)] for line in (one[1], first[1])]

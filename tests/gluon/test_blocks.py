@@ -10,7 +10,7 @@ import pytest
 import forerun
 from forerun import autograd, gluon, init, np
 from forerun.gluon import nn
-from tests.support.gluon.gluon_samples import RNG, close
+from tests.support.gluon.gluon_samples import RNG, assert_close
 
 
 def mlp(**settings: Any) -> nn.Sequential:
@@ -39,7 +39,7 @@ def test_parameters_must_be_initialised() -> None:
         gluon.Parameter("w", shape=(2, 0)).initialize()
 
 
-def test_initialisation_keeps_what_is_there_unless_forced() -> None:
+def test_initialisation_keeps_existing_values_unless_forced() -> None:
     net = mlp(init="ones")
     net(np.ones((1, 3)))
     net.initialize(init.Constant(5))
@@ -55,7 +55,7 @@ def test_set_data_completes_a_deferred_parameter() -> None:
     net = nn.Dense(1)
     net.initialize()
     net.weight.set_data([[1.0, 2.0]])
-    close(net(np.ones((1, 2))), [[3]])
+    assert_close(net(np.ones((1, 2))), [[3]])
 
 
 def test_grad_req() -> None:
@@ -79,10 +79,10 @@ def test_parameters_live_on_several_devices(two_devices: list[forerun.Device]) -
     net = mlp(ctx=two_devices)
     a, b = (net(np.ones((1, 3), ctx=device)) for device in two_devices)
     assert (a.device, b.device) == tuple(two_devices)
-    close(a, b.asnumpy())
+    assert_close(a, b.asnumpy())
     assert net[0].weight.list_ctx() == two_devices
     net.reset_ctx(two_devices[1])
-    close(net(np.ones((1, 3), ctx=two_devices[1])), b.asnumpy())
+    assert_close(net(np.ones((1, 3), ctx=two_devices[1])), b.asnumpy())
     with pytest.raises(RuntimeError, match=r"Parameter weight: device must be one of \[cpu\(1\)\], got cpu\(0\)"):
         net(np.ones((1, 3), ctx=two_devices[0]))
 
@@ -202,7 +202,7 @@ def test_orthogonal_rows_or_columns() -> None:
         x = np.zeros(shape)
         init.Orthogonal(scale=2)(x)
         rows = x.asnumpy() if shape[0] < shape[1] else x.asnumpy().T
-        close(rows @ rows.T, 4 * numpy.eye(3), 1e-5)
+        assert_close(rows @ rows.T, 4 * numpy.eye(3), 1e-5)
 
 
 def test_initialisers_by_name() -> None:

@@ -145,12 +145,12 @@ def test_no_change_is_lost_between_threads() -> None:
     block = Scaled()
     net = net_of(block, Scaled())
     net._recorded.recorded._captures = -10_000  # is captured anew after each change, however many there are
-    started, said, wrong = threading.Barrier(3), [1.0], []
+    started, lower_bound, wrong = threading.Barrier(3), [1.0], []
 
     def read() -> None:
         started.wait()
-        while said[0] < 100:
-            least = said[0]
+        while lower_bound[0] < 100:
+            least = lower_bound[0]
             found = net(X)[0].item()
             if found < least:
                 wrong.append((least, found))
@@ -161,7 +161,7 @@ def test_no_change_is_lost_between_threads() -> None:
     started.wait()
     for times in range(2, 101):
         block.times = float(times)
-        said[0] = float(times)
+        lower_bound[0] = float(times)
         net(X)
     for thread in readers:
         thread.join()

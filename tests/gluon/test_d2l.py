@@ -50,7 +50,7 @@ def test_benchmark_shows_issue_and_completion_and_leaves_nothing_pending(capsys,
     assert capsys.readouterr().out == "late: issued after 1.0000 sec, done after 3.5000 sec\n"
 
 
-def test_benchmark_says_what_was_never_run(capsys):
+def test_benchmark_reports_dropped_operations(capsys):
     with running("1 worker"):
         _core.gate(True)
         with d2l.Benchmark("thrown away"):
@@ -64,7 +64,7 @@ def test_benchmark_says_what_was_never_run(capsys):
     assert "dropped" not in capsys.readouterr().out
 
 
-def test_timer_counts_what_was_never_run():
+def test_timer_counts_dropped_operations():
     with running("1 worker"):
         timer = d2l.Timer()
         with closed_gate():

@@ -1,4 +1,4 @@
-"""Blocks as files: what they compute without their code, for other numbers of examples; and files that lie."""
+"""Blocks as files: what they compute without their code, for other numbers of examples; and invalid files."""
 
 import json
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from forerun.gluon import SymbolBlock, nn, rnn
 from forerun.gluon._export.format_1 import of_format_1
 from forerun.ops._base.registry import operations, tuples
 from tests.support.comparison.bits import assert_same_bits
-from tests.support.gluon.gluon_samples import RNG, close
+from tests.support.gluon.gluon_samples import RNG, assert_close
 from tests.support.paths import DATA
 
 
@@ -87,7 +87,7 @@ def test_a_block_computes_the_same_without_its_code(name: str, tmp_path: Path) -
             assert_same_bits(found, expected)
 
 
-def test_gradients_flow_through_what_was_imported(tmp_path: Path) -> None:
+def test_gradients_flow_through_imported_blocks(tmp_path: Path) -> None:
     make, inputs = NETS["joined"]
     net, x = make(), np.array(inputs(3)[0])
     again = SymbolBlock.imports(*(lambda files: (files[0], "data", files[1]))(exported(net, inputs(3), tmp_path)))
@@ -97,7 +97,7 @@ def test_gradients_flow_through_what_was_imported(tmp_path: Path) -> None:
         y.backward()
         gluon.Trainer(block.collect_params(), "sgd", {"learning_rate": 0.1}).step(1)
     for name, p in net.collect_params().items():
-        close(again.collect_params()[name].data(), p.data().asnumpy())
+        assert_close(again.collect_params()[name].data(), p.data().asnumpy())
 
 
 def test_grad_req_survives_export(tmp_path: Path) -> None:
@@ -216,7 +216,7 @@ def test_files_that_name_operations_by_their_modules_are_read(name: str) -> None
     found = [x for r in flat(block(*map(np.array, inputs))) for x in flat(r)]
     assert [x.shape for x in found] == [x.shape for x in expected]
     for x, y in zip(found, expected, strict=True):
-        close(x, y)
+        assert_close(x, y)
 
 
 def test_all_names_of_the_format_before_are_known() -> None:
@@ -236,10 +236,10 @@ def test_files_say_names_that_do_not_depend_on_modules(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-# --- files that lie --------------------------------------------------------------------------------------------------
+# --- invalid files ---------------------------------------------------------------------------------------------------
 
 
-def said(**changes: Any) -> str:
+def exported_text(**changes: Any) -> str:
     good = {
         "format": "forerun operations 2",
         "inputs": [[[2, 3], "float32"]],
@@ -251,51 +251,54 @@ def said(**changes: Any) -> str:
     return json.dumps(good | changes)
 
 
-LIES = {
+INVALID_FILES = {
     "no JSON": ("{", "file must be in JSON"),
     "nested": ("[" * 100_000, "file must be in JSON"),
-    "another format": (said(format="mxnet"), "file must be in the format 'forerun operations 2', got mxnet"),
+    "another format": (exported_text(format="mxnet"), "file must be in the format 'forerun operations 2', got mxnet"),
     "no object": ("[]", "file must be in the format 'forerun operations 2', got another"),
-    "inputs": (said(inputs=3), "inputs must be a list"),
-    "a shape": (said(inputs=[[[-2], "float32"]]), "arrays must have shape and dtype"),
-    "a huge shape": (said(inputs=[[[1 << 60], "float32"]]), "arrays must have shape and dtype"),
-    "a dtype": (said(inputs=[[[2], "object"]]), "dtype must be one of numbers, got 'object'"),
-    "parameters": (said(parameters=[]), "parameters must be named"),
-    "no operations": (said(operations={}), "operations must be a list, got dict"),
-    "an operation": (said(operations=[1]), "operation must be a name, inputs and the rest, got 1"),
+    "inputs": (exported_text(inputs=3), "inputs must be a list"),
+    "a shape": (exported_text(inputs=[[[-2], "float32"]]), "arrays must have shape and dtype"),
+    "a huge shape": (exported_text(inputs=[[[1 << 60], "float32"]]), "arrays must have shape and dtype"),
+    "a dtype": (exported_text(inputs=[[[2], "object"]]), "dtype must be one of numbers, got 'object'"),
+    "parameters": (exported_text(parameters=[]), "parameters must be named"),
+    "no operations": (exported_text(operations={}), "operations must be a list, got dict"),
+    "an operation": (exported_text(operations=[1]), "operation must be a name, inputs and the rest, got 1"),
     "an operation of the old format": (
-        said(operations=[["ops.arithmetic.multiply", [], None]]),
+        exported_text(operations=[["ops.arithmetic.multiply", [], None]]),
         "operation must be one that this version has, got ops.arithmetic.multiply",
     ),
     "another's operation in the old format": (
-        said(format="forerun operations 1", operations=[["os.add", [], None]]),
+        exported_text(format="forerun operations 1", operations=[["os.add", [], None]]),
         "operation must be one that this version has, got os.add",
     ),
     "a tuple as an operation": (
-        said(operations=[["linalg.SVDResult", [], None]]),
+        exported_text(operations=[["linalg.SVDResult", [], None]]),
         "operation must be one that this version has, got linalg.SVDResult",
     ),
-    "another's operation": (said(operations=[["os.system", [], None]]), "operation must be one that this version has"),
-    "an input": (said(result={"input": 1}), r"values must be what there is, got \{'input': 1\}"),
-    "a later result": (said(result={"result": [1, 0]}), "values must be what there is"),
-    "a parameter": (said(result={"parameter": "v"}), "values must be what there is"),
-    "a word": (said(result={"call": "exit"}), "values must be what there is"),
-    "no word": (said(result={}), "values must be what there is"),
-    "a class": (said(result={"record": ["os.stat_result", 1]}), "values must be what there is"),
-    "depth": (said(result=json.loads("[" * 40 + "]" * 40)), "values must not be nested deeper"),
+    "another's operation": (
+        exported_text(operations=[["os.system", [], None]]),
+        "operation must be one that this version has",
+    ),
+    "an input": (exported_text(result={"input": 1}), r"values must be what there is, got \{'input': 1\}"),
+    "a later result": (exported_text(result={"result": [1, 0]}), "values must be what there is"),
+    "a parameter": (exported_text(result={"parameter": "v"}), "values must be what there is"),
+    "a word": (exported_text(result={"call": "exit"}), "values must be what there is"),
+    "no word": (exported_text(result={}), "values must be what there is"),
+    "a class": (exported_text(result={"record": ["os.stat_result", 1]}), "values must be what there is"),
+    "depth": (exported_text(result=json.loads("[" * 40 + "]" * 40)), "values must not be nested deeper"),
 }
 
 
-@pytest.mark.parametrize("lie", LIES)
-def test_lies_are_refused(lie: str, tmp_path: Path) -> None:
-    text, words = LIES[lie]
+@pytest.mark.parametrize("case", INVALID_FILES)
+def test_invalid_files_are_refused(case: str, tmp_path: Path) -> None:
+    text, words = INVALID_FILES[case]
     (tmp_path / "x.json").write_text(text)
     with pytest.raises(ValueError, match=f"imports: {words}"):
         SymbolBlock.imports(tmp_path / "x.json", ["data"])
 
 
-def test_the_file_of_the_lies_is_good_otherwise(tmp_path: Path) -> None:
-    (tmp_path / "x.json").write_text(said())
+def test_the_file_without_changes_is_valid(tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_text(exported_text())
     block = SymbolBlock.imports(tmp_path / "x.json", "data")
     block.load_dict({"w": np.array([1.0, 2.0, 3.0])})
     assert block(np.ones((1, 3))).tolist() == [[1, 2, 3]]
@@ -309,7 +312,7 @@ def test_the_file_of_the_lies_is_good_otherwise(tmp_path: Path) -> None:
 
 
 def test_operations_that_do_not_fit_are_named(tmp_path: Path) -> None:
-    (tmp_path / "x.json").write_text(said(operations=[["multiply", [{"input": 0}], None]]))
+    (tmp_path / "x.json").write_text(exported_text(operations=[["multiply", [{"input": 0}], None]]))
     block = SymbolBlock.imports(tmp_path / "x.json", "data")
     block.initialize()
     with pytest.raises(ValueError, match="SymbolBlock: operation 0, multiply, must fit what it gets"):

@@ -7,7 +7,7 @@ import numpy
 import pytest
 
 from forerun import gluon, init, np, npx
-from tests.support.gluon.gluon_samples import close
+from tests.support.gluon.gluon_samples import assert_close
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
@@ -17,8 +17,8 @@ def test_bilinear_weights_are_tents(n: int) -> None:
     f = -(-n // 2)
     c = (2 * f - 1 - f % 2) / (2 * f)
     tent = [1 - abs(i / f - c) for i in range(n)]
-    close(w[1, 2], numpy.outer(tent, tent))
-    close(w[0, 0], w[1, 2].asnumpy())
+    assert_close(w[1, 2], numpy.outer(tent, tent))
+    assert_close(w[0, 0], w[1, 2].asnumpy())
 
 
 def test_forget_gates_start_open() -> None:

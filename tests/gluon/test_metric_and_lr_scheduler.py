@@ -12,9 +12,9 @@ RNG = numpy.random.default_rng(3)
 P = RNG.dirichlet([1, 1, 1], size=8)
 LABELS = RNG.integers(0, 3, 8)
 PICKED = P[range(8), LABELS]
-BINARY, SAID = RNG.integers(0, 2, 8), RNG.integers(0, 2, 8)
+BINARY, PREDICTIONS = RNG.integers(0, 2, 8), RNG.integers(0, 2, 8)
 X, Y = RNG.normal(size=(2, 8))
-PAIRS = [numpy.sum((a == BINARY) & (b == SAID)) for a, b in ((1, 1), (0, 1), (1, 0), (0, 0))]
+PAIRS = [numpy.sum((a == BINARY) & (b == PREDICTIONS)) for a, b in ((1, 1), (0, 1), (1, 0), (0, 0))]
 TP, FP, FN, TN = (float(n) for n in PAIRS)
 M = RNG.integers(0, 2, (8, 3))
 Q = RNG.uniform(size=(8, 3))
@@ -22,18 +22,18 @@ FOUND = numpy.array([0.3, 0.5, 0.6]) < Q
 U, V = RNG.normal(size=(2, 8, 4))
 
 
-def fbeta(so: Any, said: Any, beta: float) -> Any:
+def fbeta(labels: Any, predictions: Any, beta: float) -> Any:
     """Of each column, by precision and recall."""
     found = []
-    for a, b in zip(so.T == 1, said.T == 1):
+    for a, b in zip(labels.T == 1, predictions.T == 1):
         p, r = (a & b).sum() / max(b.sum(), 1), (a & b).sum() / max(a.sum(), 1)
         found.append((1 + beta**2) * p * r / (beta**2 * p + r) if p * r else 0.0)
     return numpy.array(found)
 
 
-def correlation(so: Any, said: Any) -> float:
+def correlation(labels: Any, predictions: Any) -> float:
     """Gorodkin's, by covariances of columns of zeros and ones."""
-    one, two = (numpy.eye(3)[x] - numpy.eye(3)[x].mean(0) for x in (so, said))
+    one, two = (numpy.eye(3)[x] - numpy.eye(3)[x].mean(0) for x in (labels, predictions))
     return (one * two).sum() / math.sqrt((one * one).sum() * (two * two).sum())
 
 
@@ -43,11 +43,11 @@ def ones(x: Any) -> Any:
 
 CASES: list[tuple[metric.EvalMetric, Any, Any, float]] = [
     (metric.Accuracy(), LABELS, P, (P.argmax(1) == LABELS).mean()),
-    (metric.Accuracy(), SAID, BINARY, (SAID == BINARY).mean()),
+    (metric.Accuracy(), PREDICTIONS, BINARY, (PREDICTIONS == BINARY).mean()),
     (metric.BinaryAccuracy(threshold=0.2), BINARY, X, ((X > 0.2) == BINARY).mean()),
     (metric.TopKAccuracy(2), LABELS, P, (numpy.argsort(P)[:, 1:] == LABELS[:, None]).any(1).mean()),
-    (metric.F1(), BINARY, SAID, 2 * TP / (2 * TP + FP + FN)),
-    (metric.MCC(), BINARY, SAID, numpy.corrcoef(BINARY, SAID)[0, 1]),
+    (metric.F1(), BINARY, PREDICTIONS, 2 * TP / (2 * TP + FP + FN)),
+    (metric.MCC(), BINARY, PREDICTIONS, numpy.corrcoef(BINARY, PREDICTIONS)[0, 1]),
     (metric.F1(threshold=0.2), BINARY, X, fbeta(BINARY[:, None], X[:, None] > 0.2, 1)[0]),
     (
         metric.F1(threshold=0.7),
@@ -55,7 +55,7 @@ CASES: list[tuple[metric.EvalMetric, Any, Any, float]] = [
         numpy.stack([1 - Q[:, 0], Q[:, 0]], 1),
         fbeta(BINARY[:, None], Q[:, :1] > 0.7, 1)[0],
     ),
-    (metric.Fbeta(beta=2), BINARY, SAID, fbeta(BINARY[:, None], SAID[:, None], 2)[0]),
+    (metric.Fbeta(beta=2), BINARY, PREDICTIONS, fbeta(BINARY[:, None], PREDICTIONS[:, None], 2)[0]),
     (
         metric.Fbeta(class_type="multiclass", beta=0.5, average="macro"),
         LABELS,
@@ -133,14 +133,14 @@ def test_f1_of_each_class() -> None:
 
 def test_classes_may_come_up_later() -> None:
     measure = metric.PCC()
-    so, said = numpy.array([0, 1, 0, 2, 2, 1]), numpy.array([0, 1, 1, 2, 0, 1])
+    labels, predictions = numpy.array([0, 1, 0, 2, 2, 1]), numpy.array([0, 1, 1, 2, 0, 1])
     for part in (slice(0, 3), slice(3, 6), slice(0, 2)):
-        measure.update(np.array(so[part]), np.array(said[part]))
-    both = [numpy.append(x, x[:2]) for x in (so, said)]
+        measure.update(np.array(labels[part]), np.array(predictions[part]))
+    both = [numpy.append(x, x[:2]) for x in (labels, predictions)]
     assert measure.get()[1] == pytest.approx(correlation(*both))
     two = metric.PCC()
-    two.update(np.array(BINARY), np.array(SAID))
-    assert two.get()[1] == pytest.approx(numpy.corrcoef(BINARY, SAID)[0, 1])
+    two.update(np.array(BINARY), np.array(PREDICTIONS))
+    assert two.get()[1] == pytest.approx(numpy.corrcoef(BINARY, PREDICTIONS)[0, 1])
 
 
 def test_one_module_has_two_places() -> None:
@@ -178,7 +178,7 @@ def test_outputs_without_a_label_may_be_left_out() -> None:
         metric.np(far).update([np.zeros(2)], [np.zeros(2)] * 2)
 
 
-def test_metrics_refuse_what_does_not_fit() -> None:
+def test_metrics_refuse_invalid_arguments() -> None:
     with pytest.raises(ValueError, match="Accuracy: labels and preds must be as many, got 1 and 2"):
         metric.Accuracy().update([np.ones(1)], [np.ones(1)] * 2)
     with pytest.raises(ValueError, match=r"MAE: label must have as many elements as pred, got \(2,\) for \(3,\)"):
@@ -237,7 +237,7 @@ def test_optimizers_take_schedulers() -> None:
         assert w.item() == expected
 
 
-def test_schedulers_refuse_what_cannot_be() -> None:
+def test_schedulers_refuse_invalid_arguments() -> None:
     with pytest.raises(ValueError, match=r"MultiFactorScheduler: step must increase .* got \[3, 3\]"):
         lr_scheduler.MultiFactorScheduler([3, 3])
     with pytest.raises(ValueError, match="FactorScheduler: factor must be at most 1, got 2"):

@@ -18,7 +18,7 @@ from forerun.gluon._training.load_balancer import Shares
 from forerun.gluon.utils import split_and_load
 from forerun.testing import closed_gate
 from tests.support.engine.settings import configured
-from tests.support.gluon.gluon_samples import RNG, close
+from tests.support.gluon.gluon_samples import RNG, assert_close
 
 INPUTS = RNG.normal(size=(12, 6)).astype("float32")
 TARGETS = RNG.normal(size=(12, 2)).astype("float32")
@@ -69,12 +69,14 @@ def parameter_bits(net: Any, device: forerun.Device) -> list[bytes]:
 
 @pytest.mark.parametrize("how", [{}, {"kvstore": "local"}, {"update_on_kvstore": False}], ids=str)
 @pytest.mark.parametrize("optimizer", ["sgd", "nag", "adam"])
-def test_devices_together_do_what_one_does(three_devices: list[forerun.Device], optimizer: str, how: Any) -> None:
+def test_devices_together_give_the_results_of_one(
+    three_devices: list[forerun.Device], optimizer: str, how: Any
+) -> None:
     one, _ = train(three_devices[:1], optimizer)
     for n, hybrid in ((2, False), (3, True)):
         net, _ = train(three_devices[:n], optimizer, hybrid=hybrid, **how)
         for p, q in zip(net.collect_params().values(), one.collect_params().values()):
-            close(p.data(), q.data().asnumpy(), 1e-5)
+            assert_close(p.data(), q.data().asnumpy(), 1e-5)
         assert all(parameter_bits(net, d) == parameter_bits(net, three_devices[0]) for d in three_devices[1:n])
 
 
@@ -162,7 +164,7 @@ def test_states_go_from_two_devices_to_one(two_devices: list[forerun.Device], tm
         if made is trainer:
             expected = changed
     for name, step in changed.items():
-        close(step, expected[name], 1e-5)
+        assert_close(step, expected[name], 1e-5)
     del whole
 
 
@@ -187,7 +189,7 @@ def test_states_of_another_shape_are_refused_by_name(tmp_path: Path) -> None:
     del net
 
 
-def test_trainer_refuses_what_it_cannot_do() -> None:
+def test_trainer_refuses_unsupported_arguments() -> None:
     with pytest.raises(NotImplementedError, match=r"Trainer: compression_params must be None, got .*2bit"):
         gluon.Trainer([], "sgd", compression_params={"type": "2bit"})
     with pytest.raises(ValueError, match="Trainer: there must be a kvstore for update_on_kvstore, got None"):
@@ -242,7 +244,7 @@ class Halves:
         autograd.backward(losses)
 
 
-def arrived(arrays: list[Any]) -> None:
+def wait_until_ready(arrays: list[Any]) -> None:
     """Waits as an event loop does: without a hand in the work."""
 
     async def all_of_them() -> None:
@@ -259,7 +261,7 @@ def test_the_last_layer_is_updated_while_the_first_awaits_its_gradient(workers: 
         step.backward()
         step.trainer.step(4)
         try:
-            arrived([*step.last.weight.list_data(), *step.last.bias.list_data()])
+            wait_until_ready([*step.last.weight.list_data(), *step.last.bias.list_data()])
             assert not any(g.ready for layer in (step.first, step.second) for g in layer.weight.list_grad())
         finally:
             step.go.set()
@@ -278,23 +280,23 @@ def test_sums_go_before_older_operations_that_are_ready() -> None:
                     chain.append(chain[-1] @ x)
                 with collective_scope():
                     total = chain[1] @ chain[0]
-            arrived([chain[-1], total])
+            wait_until_ready([chain[-1], total])
         ran = [e.seq for e in sorted(p.trace.ops, key=lambda e: e.started)]
         assert ran.index(max(ran)) == 2  # behind the two that it needs
 
 
-def test_the_sum_of_the_last_layer_goes_before_what_is_left_of_the_backward_pass() -> None:
+def test_the_sum_of_the_last_layer_goes_before_the_rest_of_the_backward_pass() -> None:
     """The devices, of one worker each, may begin when the sums are ready, and older operations of the backward pass."""
     with configured(cpu_devices=2, workers=1):
         step = Halves(forerun.devices())
         with profiler.record() as p:
             step.backward()
-            arrived(step.last.weight.list_grad())
+            wait_until_ready(step.last.weight.list_grad())
             with closed_gate():
                 step.go.set()
                 opened = time.perf_counter()
                 step.trainer.step(4)
-            arrived([x for layer in (step.first, step.second) for x in layer.weight.list_data()])
+            wait_until_ready([x for layer in (step.first, step.second) for x in layer.weight.list_data()])
         owner = step.trainer._owners[4]
         later = [e for e in p.trace.ops if e.started > opened and (e.device, e.queue) == (owner, "compute")]
         products = [e.started for e in later if e.issued < opened and "matmul" in e.name]  # of the backward pass
@@ -342,7 +344,7 @@ def test_the_mean_of_equal_values_is_the_value(three_devices: list[forerun.Devic
 # --- shares ----------------------------------------------------------------------------------------------------------
 
 
-def clocked(devices: list[forerun.Device], *speeds: float) -> Shares:
+def shares_for_speeds(devices: list[forerun.Device], *speeds: float) -> Shares:
     """Shares with times as they would be on devices of these speeds, in examples a second."""
     times: dict[Any, float] = {}
 
@@ -360,7 +362,7 @@ def clocked(devices: list[forerun.Device], *speeds: float) -> Shares:
 
 
 def test_shares_follow_the_speed(two_devices: list[forerun.Device]) -> None:
-    shares = clocked(two_devices, 30, 10)
+    shares = shares_for_speeds(two_devices, 30, 10)
     x = [np.ones(1, device=d) for d in two_devices]
     assert shares.sizes(100) == [50, 50]
     for _ in range(3):
@@ -374,7 +376,7 @@ def test_shares_follow_the_speed(two_devices: list[forerun.Device]) -> None:
 
 
 def test_shares_stay_for_small_differences(two_devices: list[forerun.Device]) -> None:
-    shares = clocked(two_devices, 10.2, 10)
+    shares = shares_for_speeds(two_devices, 10.2, 10)
     x = [np.ones(1, device=d) for d in two_devices]
     for _ in range(4):
         shares.sizes(100)
@@ -424,7 +426,7 @@ def test_unequal_shares_give_the_gradient_of_the_whole(two_devices: list[forerun
         autograd.backward([*losses, whole])
         gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.1}).step(1)
         gluon.Trainer(one.collect_params(), "sgd", {"learning_rate": 0.1}).step(1)
-        close(net[0].weight.data(), one[0].weight.data().asnumpy(), 1e-5)
+        assert_close(net[0].weight.data(), one[0].weight.data().asnumpy(), 1e-5)
 
 
 def test_measuring_does_not_wait(two_devices: list[forerun.Device], gate: None) -> None:
@@ -457,7 +459,7 @@ def test_a_failed_step_raises_where_it_is_read_and_is_not_measured(two_devices: 
         net[0].weight.data().tolist()
 
 
-def test_shares_say_what_they_need(two_devices: list[forerun.Device]) -> None:
+def test_errors_of_shares(two_devices: list[forerun.Device]) -> None:
     with pytest.raises(ValueError, match=r"LoadBalancer: devices must be given, each once, got \[\]"):
         Shares([])
     with pytest.raises(ValueError, match="LoadBalancer: examples must be at least one for each of 2 devices, got 1"):

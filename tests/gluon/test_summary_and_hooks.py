@@ -9,7 +9,7 @@ import pytest
 
 from forerun import _core, autograd, gluon, np, npx
 from forerun.gluon import nn
-from tests.support.gluon.gluon_samples import close
+from tests.support.gluon.gluon_samples import assert_close
 
 
 def shared() -> nn.HybridSequential:
@@ -94,7 +94,7 @@ def test_hooks_run_around_each_call_also_inside_hybridized_blocks(hybrid: bool) 
     assert seen == [("before", net, (2, 4)), ("inside", net[0], (2, 3)), ("after", net, (2, 3))] * 2
 
 
-def test_hooks_see_what_is_recorded_and_gradients_are_as_without() -> None:
+def test_hooks_see_recorded_arrays_and_gradients_are_as_without() -> None:
     net, x, results = nn.Dense(1, in_units=2), np.ones((1, 2)), []
     net.initialize("ones")
     for _ in range(2):
@@ -103,7 +103,7 @@ def test_hooks_see_what_is_recorded_and_gradients_are_as_without() -> None:
         y.backward()
         results.append(net.weight.grad().asnumpy().copy())
         net.register_forward_hook(lambda block, args, y: None)
-    close(results[0], results[1])
+    assert_close(results[0], results[1])
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import pytest
 import forerun
 from forerun import _core, autograd, gluon, np
 from forerun.gluon import nn
-from tests.support.gluon.gluon_samples import RNG, close
+from tests.support.gluon.gluon_samples import RNG, assert_close
 
 INPUTS = RNG.normal(size=(8, 3)).astype("float32")
 TARGETS = (INPUTS @ [[1.0], [-2.0], [0.5]] + 3).astype("float32")
@@ -39,16 +39,16 @@ def descent(steps: int, lr: float) -> tuple[numpy.ndarray, numpy.ndarray]:
 def test_training_is_gradient_descent() -> None:
     net, _ = train([forerun.current_device()], 5, "sgd", learning_rate=0.2)
     w, b = descent(5, 0.2)
-    close(net.weight.data(), w, 1e-5)
-    close(net.bias.data(), b, 1e-5)
+    assert_close(net.weight.data(), w, 1e-5)
+    assert_close(net.bias.data(), b, 1e-5)
 
 
 def test_training_on_two_devices_is_training_on_one(two_devices: list[forerun.Device]) -> None:
     net, _ = train(two_devices, 5, "sgd", learning_rate=0.2)
     w, b = descent(5, 0.2)
     for weight, bias in zip(net.weight.list_data(), net.bias.list_data()):
-        close(weight, w, 1e-5)
-        close(bias, b, 1e-5)
+        assert_close(weight, w, 1e-5)
+        assert_close(bias, b, 1e-5)
     assert (net.weight.list_data()[0].asnumpy() == net.weight.list_data()[1].asnumpy()).all()
 
 
@@ -83,7 +83,7 @@ def test_old_gradients_are_noticed() -> None:
         trainer.step(8)
     before = net.weight.data().asnumpy().copy()
     trainer.step(8, ignore_stale_grad=True)
-    close(net.weight.data(), before)
+    assert_close(net.weight.data(), before)
 
 
 def test_old_gradients_are_noticed_after_a_change_of_other_parameters() -> None:
@@ -135,12 +135,12 @@ def test_states_survive_a_file(tmp_path: Path) -> None:
             loss = gluon.loss.L2Loss()(net(np.array(INPUTS)), np.array(TARGETS))
         loss.backward()
         again.step(8)
-    close(net.weight.data(), whole.weight.data().asnumpy())
+    assert_close(net.weight.data(), whole.weight.data().asnumpy())
     with pytest.raises(ValueError, match=r"load_states: file must have \['t'\], got \['mean', 't', 'variance'\]"):
         gluon.Trainer(net.collect_params(), "sgd").load_states(tmp_path / "states")
 
 
-def test_trainer_says_what_it_needs() -> None:
+def test_errors_of_trainer() -> None:
     with pytest.raises(TypeError, match="Trainer: params must be Parameters, got int"):
         gluon.Trainer([1], "sgd")
     with pytest.raises(ValueError, match=r"kvstore: must be .* got 'dist_async': ranks would compute gradients of"):
@@ -185,7 +185,7 @@ def test_loader_shuffles_as_the_seed_says() -> None:
 def test_data_sets_can_be_transformed() -> None:
     data = gluon.data.ArrayDataset(numpy.ones((4, 2)), numpy.arange(4)).transform_first(lambda x: x * 3)
     (x, y), *_ = gluon.data.DataLoader(data, 4)
-    close(x, 3 * numpy.ones((4, 2)))
+    assert_close(x, 3 * numpy.ones((4, 2)))
     assert y.tolist() == [0, 1, 2, 3]
     with pytest.raises(ValueError, match=r"ArrayDataset: arrays must have one length, got \[2, 3\]"):
         gluon.data.ArrayDataset([1, 2], [1, 2, 3])
@@ -208,8 +208,8 @@ def test_gradients_are_clipped_together(two_devices: list[forerun.Device]) -> No
     assert gluon.utils.clip_global_norm([a, b], 10.0).item() == 5
     assert (a.tolist(), b.tolist()) == ([3, 0], [4])
     gluon.utils.clip_global_norm([a, b], 0.5)
-    close(a, [0.3, 0])
-    close(b, [0.4])
+    assert_close(a, [0.3, 0])
+    assert_close(b, [0.4])
     with pytest.raises(ValueError, match="clip_global_norm: norm must be finite, got nan"):
         gluon.utils.clip_global_norm([np.array([numpy.nan])], 1.0, check_isfinite=True)
 

@@ -19,7 +19,7 @@ def run(tmp_path: Path) -> Iterator[Run]:
 
 
 @pytest.fixture
-def both(tmp_path: Path) -> Iterator[list[dict[str, Any]]]:
+def namespaces(tmp_path: Path) -> Iterator[list[dict[str, Any]]]:
     """Names of the program with NumPy, and with forerun."""
     with with_both(tmp_path / "program") as spaces:
         yield spaces

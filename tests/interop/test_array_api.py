@@ -49,16 +49,16 @@ NAMES = {
 # --- names and parameters -------------------------------------------------------------------------
 
 
-def taken(name: str, ours: Parameter | None, wanted: Parameter) -> None:
+def check_parameter(name: str, parameter: Parameter | None, wanted: Parameter) -> None:
     """Checks that a parameter can be given as the standard has it, and means the same when it is not."""
-    assert ours is not None, f"{name}: there must be a parameter {wanted.name}"
+    assert parameter is not None, f"{name}: there must be a parameter {wanted.name}"
     by_name = wanted.kind in (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
-    assert not by_name or ours.name == wanted.name, f"{name}: {ours.name} must be called {wanted.name}"
+    assert not by_name or parameter.name == wanted.name, f"{name}: {parameter.name} must be called {wanted.name}"
     allowed = {wanted.kind, Parameter.POSITIONAL_OR_KEYWORD}
-    assert ours.kind in allowed, f"{name}: {ours.name} must be {wanted.kind.description}"
+    assert parameter.kind in allowed, f"{name}: {parameter.name} must be {wanted.kind.description}"
     if wanted.default is not Parameter.empty:
-        same = ours.default == wanted.default or (ours.name, ours.default, wanted.default) in SAME
-        assert same, f"{name}: {ours.name} must be {wanted.default!r} when not given, got {ours.default!r}"
+        same = parameter.default == wanted.default or (parameter.name, parameter.default, wanted.default) in SAME
+        assert same, f"{name}: {parameter.name} must be {wanted.default!r} when not given, got {parameter.default!r}"
 
 
 @pytest.mark.parametrize(("space", "name", "wanted"), FUNCTIONS)
@@ -67,13 +67,15 @@ def test_functions_take_the_parameters_of_the_standard(space: Any, name: str, wa
     if isinstance(function, Elementwise):  # parameters are by position
         assert [p.kind for p in wanted.parameters.values()] == [Parameter.POSITIONAL_ONLY] * function.ufunc.nin
         return
-    ours = list(inspect.signature(function).parameters.values())
-    by_name = {p.name: p for p in ours}
+    parameters = list(inspect.signature(function).parameters.values())
+    by_name = {p.name: p for p in parameters}
     for i, parameter in enumerate(wanted.parameters.values()):
-        at = None if i >= len(ours) else ours[i]
-        taken(name, by_name.get(parameter.name) if parameter.kind == Parameter.KEYWORD_ONLY else at, parameter)
+        at = None if i >= len(parameters) else parameters[i]
+        check_parameter(
+            name, by_name.get(parameter.name) if parameter.kind == Parameter.KEYWORD_ONLY else at, parameter
+        )
     known = [p for p in wanted.parameters.values() if p.kind != Parameter.KEYWORD_ONLY]
-    for parameter in ours[len(known) :]:
+    for parameter in parameters[len(known) :]:
         variadic = parameter.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
         assert variadic or parameter.default is not Parameter.empty, f"{name}: {parameter.name} must be optional"
 
@@ -304,17 +306,17 @@ def test_results_in_given_arrays_do_not_lose_gradients(into: Any) -> None:
 
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float32", "complex64"])
 @pytest.mark.parametrize("shape", [(), (0,), (2,), (2, 3)])
-def test_python_numbers_are_made_of_what_numpy_makes_them_of(dtype: str, shape: tuple[int, ...]) -> None:
-    ours, theirs = np.ones(shape, dtype), numpy.ones(shape, dtype)
+def test_python_numbers_are_made_of_the_same_arrays_as_by_numpy(dtype: str, shape: tuple[int, ...]) -> None:
+    array, numpy_array = np.ones(shape, dtype), numpy.ones(shape, dtype)
     for make in (bool, int, float, complex, operator.index, lambda x: x.item()):
         try:
-            want = make(theirs)
+            want = make(numpy_array)
         except (TypeError, ValueError) as error:
             with pytest.raises(type(error)):
-                make(ours)
+                make(array)
         else:
-            assert make(ours) == want
-            assert type(make(ours)) is type(want)
+            assert make(array) == want
+            assert type(make(array)) is type(want)
 
 
 def test_numbers_that_are_no_integers() -> None:

@@ -47,20 +47,20 @@ def fonts() -> None:
 
 @pytest.fixture
 def replaced() -> Iterator[None]:
-    with as_numpy_program.replaced(programs.PROGRAMS):
+    with as_numpy_program.numpy_replaced(programs.PROGRAMS):
         yield
 
 
 @pytest.mark.usefixtures("replaced")
 @pytest.mark.parametrize("name", programs.names())
-def test_a_program_prints_what_it_prints_with_numpy(name: str) -> None:
-    theirs, ours = programs.load(name, "numpy"), programs.load(name, "forerun")
-    n = theirs.SIZES["tiny"]
-    expected = programs.output(theirs, n)
+def test_a_program_prints_its_output_with_numpy(name: str) -> None:
+    numpy_program, forerun_program = programs.load(name, "numpy"), programs.load(name, "forerun")
+    n = numpy_program.SIZES["tiny"]
+    expected = programs.output(numpy_program, n)
     assert expected.count("\n") >= 3
-    assert programs.difference(expected, programs.output(ours, n)) is None
-    assert ours.np is not theirs.np
-    assert theirs.np is numpy
+    assert programs.difference(expected, programs.output(forerun_program, n)) is None
+    assert forerun_program.np is not numpy_program.np
+    assert numpy_program.np is numpy
 
 
 def test_the_table_of_times_is_written_into_its_page() -> None:
@@ -87,15 +87,15 @@ def test_functions_of_few_values_of_numpy_s_are_numpy_s(run: Run) -> None:
     names = run(
         "import numpy as np\n"
         "def made(x):\n"
-        "    theirs = [np.sum(x), np.sqrt(x), np.maximum(x, 1.0), np.clip(x, 0, 1)]\n"
-        "    return [*theirs, np.asarray(x), np.zeros_like(x), x + np.ones(3)]\n"
+        "    results = [np.sum(x), np.sqrt(x), np.maximum(x, 1.0), np.clip(x, 0, 1)]\n"
+        "    return [*results, np.asarray(x), np.zeros_like(x), x + np.ones(3)]\n"
         "large = lambda x: [np.sum(x), np.sqrt(x)]\n"
     )
     few = numpy.arange(3.0)
-    *theirs, a, b, c = names["made"](few)
-    assert all(isinstance(x, (numpy.ndarray, numpy.generic)) for x in theirs)
+    *results, a, b, c = names["made"](few)
+    assert all(isinstance(x, (numpy.ndarray, numpy.generic)) for x in results)
     assert all(isinstance(x, _core.Array) for x in (a, b, c))
-    assert [x.tolist() for x in theirs] == [3, numpy.sqrt(few).tolist(), [1, 1, 2], [0, 1, 1]]
+    assert [x.tolist() for x in results] == [3, numpy.sqrt(few).tolist(), [1, 1, 2], [0, 1, 1]]
     assert all(isinstance(x, _core.Array) for x in names["large"](numpy.ones(5000)))
     assert all(isinstance(x, _core.Array) for x in names["made"](np.arange(3.0)))
 

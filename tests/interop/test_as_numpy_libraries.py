@@ -16,7 +16,7 @@ import pytest
 
 from forerun import np
 from forerun.as_numpy import uninstall_as_numpy
-from tests.support.processes.as_numpy_program import Run, replaced
+from tests.support.processes.as_numpy_program import Run, numpy_replaced
 
 GIVEN = """\
 import numpy as np, pandas as pd
@@ -165,7 +165,7 @@ def test_values_are_those_with_numpy(run: Run, expression: str) -> None:
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("statement", STATEMENTS.splitlines())
-def test_statements_do_what_they_do_with_numpy(run: Run, statement: str) -> None:
+def test_statements_have_their_effects_with_numpy(run: Run, statement: str) -> None:
     program = f"{GIVEN}\n{statement}\n"
     want = outcome(program, "(df, s)", {"__file__": "/elsewhere/program.py"})
     assert outcome(program, "(df, s)", run("")) == want
@@ -176,7 +176,7 @@ def test_pandas_gets_its_own_functions_back(tmp_path: Path) -> None:
         return [pandas.cut, *(vars(pandas.DataFrame)[name] for name in ("__init__", "merge", "__getitem__"))]
 
     before, signature = now(), inspect.signature(pandas.DataFrame.merge)
-    with replaced(tmp_path):
+    with numpy_replaced(tmp_path):
         assert not any(a is b for a, b in zip(now(), before, strict=True))
         assert inspect.signature(pandas.DataFrame.merge) == signature
         assert pandas.DataFrame.merge.__doc__ == before[2].__doc__

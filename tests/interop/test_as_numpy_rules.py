@@ -207,10 +207,10 @@ np.random.randint(5, dtype=np.int32) < 5
 
 
 @pytest.mark.parametrize("expression", [line for line in SAME.splitlines() if line[0] != "#"])
-def test_it_gives_what_it_gives_with_numpy(both: list[dict[str, Any]], expression: str) -> None:
-    theirs, ours = both
-    assert ours["np"] is not theirs["np"]
-    assert value_of(expression, ours) == value_of(expression, theirs)
+def test_expressions_have_their_values_with_numpy(namespaces: list[dict[str, Any]], expression: str) -> None:
+    numpy_names, forerun_names = namespaces
+    assert forerun_names["np"] is not numpy_names["np"]
+    assert value_of(expression, forerun_names) == value_of(expression, numpy_names)
 
 
 def test_functions_are_forerun_s_own(run: Run) -> None:
@@ -244,15 +244,15 @@ def test_an_error_of_numpys_function_is_kept(run: Run, monkeypatch: pytest.Monke
 def test_no_public_name_of_numpy_is_missing(run: Run) -> None:
     module = run("import numpy as np")["np"]
     for path in ("", "linalg", "fft", "random", "testing", "ma", "polynomial", "char", "lib.stride_tricks"):
-        ours, theirs = module, numpy
+        namespace, numpy_namespace = module, numpy
         for part in path.split(".") if path else ():
-            ours, theirs = getattr(ours, part), getattr(theirs, part)
-        public = getattr(theirs, "__all__", [name for name in dir(theirs) if name[0] != "_"])
+            namespace, numpy_namespace = getattr(namespace, part), getattr(numpy_namespace, part)
+        public = getattr(numpy_namespace, "__all__", [name for name in dir(numpy_namespace) if name[0] != "_"])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # of a name that NumPy is about to remove
-            missing = [name for name in public if not hasattr(ours, name)]
+            missing = [name for name in public if not hasattr(namespace, name)]
         assert missing == [], path
-        assert set(dir(theirs)) <= set(dir(ours))
+        assert set(dir(numpy_namespace)) <= set(dir(namespace))
     attributes = [name for name in dir(numpy.ndarray) if not name.startswith("_")]
     assert [name for name in attributes if not hasattr(np.ndarray, name)] == []
 
@@ -384,12 +384,12 @@ class TestArrays:
 
     def test_numpys_arrays_of_libraries_are_written_to_as_well(self, run):
         names = run("import numpy as np")
-        theirs = numpy.arange(3.0)
-        names["np"].add(theirs, names["np"].ones(3), out=theirs)
-        theirs += names["np"].ones(3)
-        theirs[0] = names["np"].float64(9)
-        names["np"].copyto(theirs[1:], names["np"].zeros(2))
-        assert theirs.tolist() == [9, 0, 0]
+        array = numpy.arange(3.0)
+        names["np"].add(array, names["np"].ones(3), out=array)
+        array += names["np"].ones(3)
+        array[0] = names["np"].float64(9)
+        names["np"].copyto(array[1:], names["np"].zeros(2))
+        assert array.tolist() == [9, 0, 0]
 
     def test_a_class_derived_from_ndarray_is_numpys(self, run):
         names = run(
@@ -411,21 +411,21 @@ class TestArrays:
 
 class TestRandom:
     @pytest.mark.parametrize("draw", DRAWS.splitlines())
-    def test_the_numbers_are_numpys(self, both, draw):
-        theirs, ours = both
-        assert value_of(draw, ours) == value_of(draw, theirs)
+    def test_the_numbers_are_numpys(self, namespaces, draw):
+        numpy_names, forerun_names = namespaces
+        assert value_of(draw, forerun_names) == value_of(draw, numpy_names)
 
     def test_the_program_gets_forerun_arrays_and_libraries_get_numpys(self, run):
         library = {"__file__": "/usr/lib/site-packages/library.py", "__name__": "library"}
         exec("def drawn(rng): return rng.standard_normal(3)", library)
         names = run(
-            "import numpy as np\nrng = np.random.default_rng(1)\nmine, many = rng.random(3), np.random.rand(10_000)\n"
+            "import numpy as np\nrng = np.random.default_rng(1)\nfew, many = rng.random(3), np.random.rand(10_000)\n"
         )
-        names["theirs"] = library["drawn"](names["np"].random.default_rng(1))
-        assert isinstance(names["mine"], _core.Array)
+        names["drawn"] = library["drawn"](names["np"].random.default_rng(1))
+        assert isinstance(names["few"], _core.Array)
         assert isinstance(names["many"], _core.Array)
-        assert type(names["theirs"]) is numpy.ndarray
-        assert names["theirs"].tolist() == numpy.random.default_rng(1).standard_normal(3).tolist()
+        assert type(names["drawn"]) is numpy.ndarray
+        assert names["drawn"].tolist() == numpy.random.default_rng(1).standard_normal(3).tolist()
 
     def test_a_generator_is_copied_and_pickled_with_its_state(self, run):
         names = run(

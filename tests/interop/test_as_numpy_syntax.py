@@ -117,12 +117,12 @@ class First(Money):
 
 
 @pytest.mark.parametrize("expression", [line for line in SAME.splitlines() if line[0] != "#"])
-def test_it_gives_what_it_gives_with_numpy(both: list[dict[str, Any]], expression: str) -> None:
-    for names in both:
+def test_expressions_have_their_values_with_numpy(namespaces: list[dict[str, Any]], expression: str) -> None:
+    for names in namespaces:
         exec(GIVEN, names)
-    theirs, ours = both
-    assert ours["np"] is not theirs["np"]
-    assert value_of(expression, ours) == value_of(expression, theirs)
+    numpy_names, forerun_names = namespaces
+    assert forerun_names["np"] is not numpy_names["np"]
+    assert value_of(expression, forerun_names) == value_of(expression, numpy_names)
 
 
 def test_scalars_are_of_one_class_without_the_replacement(run: Run) -> None:

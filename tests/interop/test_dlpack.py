@@ -20,10 +20,10 @@ from tests.support.dlpack_capsules import (
     Managed,
     ManagedVersioned,
     Producer,
-    inside,
-    name_of,
+    capsule_name,
+    managed_tensor,
 )
-from tests.support.engine.resources import soon
+from tests.support.engine.resources import eventually
 
 DTYPES = [
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32",
@@ -51,8 +51,8 @@ def sample(dtype: str) -> numpy.ndarray:
 def test_values_go_out_and_come_back(dtype: str, layout: str) -> None:
     values = sample(dtype)
     want = numpy.asarray(LAYOUTS[layout](values))
-    ours = LAYOUTS[layout](np.array(values))
-    given = numpy.from_dlpack(ours)
+    array = LAYOUTS[layout](np.array(values))
+    given = numpy.from_dlpack(array)
     assert given.dtype == want.dtype
     assert given.shape == want.shape
     assert (given == want).all()
@@ -81,7 +81,7 @@ def test_memory_is_shared_and_given_back_once(engine: str, versioned: bool) -> N
     del view
     forerun.waitall()
     _core.quiesce()
-    assert soon(lambda: producer.given_back > 0)
+    assert eventually(lambda: producer.given_back > 0)
     gc.collect()
     assert producer.given_back == 1
 
@@ -90,10 +90,10 @@ def test_memory_is_kept_until_operations_have_read_it() -> None:
     producer = Producer(numpy.arange(1000.0))
     with closed_gate():
         y = np.from_dlpack(producer) + 1
-        assert not soon(lambda: producer.given_back > 0)
+        assert not eventually(lambda: producer.given_back > 0)
     assert y[-1].item() == 1000
     _core.quiesce()
-    assert soon(lambda: producer.given_back == 1)
+    assert eventually(lambda: producer.given_back == 1)
 
 
 @pytest.mark.parametrize("elements", [3, 1000])
@@ -104,9 +104,9 @@ def test_memory_is_kept_until_operations_have_read_it() -> None:
 def test_writes_do_not_reach_the_producer(engine: str, write: Callable[[Any], Any], elements: int) -> None:
     values = -numpy.arange(float(elements))
     values.flags.writeable = False
-    x, mine = np.from_dlpack(values), np.array(values)
-    write(x), write(mine)
-    assert x.tolist() == mine.tolist() != values.tolist()
+    x, copy = np.from_dlpack(values), np.array(values)
+    write(x), write(copy)
+    assert x.tolist() == copy.tolist() != values.tolist()
     assert values.tolist() == (-numpy.arange(float(elements))).tolist()
 
 
@@ -170,10 +170,10 @@ def test_memory_is_not_reused_while_it_is_referenced(engine: str, export: str) -
     assert _core.in_use()["blocks"] == before
 
 
-def test_capsule_says_what_it_holds() -> None:
+def test_capsule_describes_its_tensor() -> None:
     x = np.arange(12.0).reshape(3, 4)[:, ::2]
     capsule = x.__dlpack__(max_version=(1, 0))
-    held = inside(capsule)
+    held = managed_tensor(capsule)
     assert isinstance(held, ManagedVersioned)
     t = held.tensor
     assert (held.major, held.flags) == (1, 1)  # read-only
@@ -181,7 +181,7 @@ def test_capsule_says_what_it_holds() -> None:
     assert t.shape[:2] == [3, 2]
     assert t.strides[:2] == [4, 2]
     capsule = x.__dlpack__(max_version=(1, 1), copy=True)
-    copied = inside(capsule)
+    copied = managed_tensor(capsule)
     assert isinstance(copied, ManagedVersioned)
     assert copied.flags == 2
     assert copied.tensor.strides[:2] == [2, 1]
@@ -190,8 +190,8 @@ def test_capsule_says_what_it_holds() -> None:
 def test_old_readers_get_a_copy_of_their_own() -> None:
     x = np.arange(100.0)
     capsule = x.__dlpack__()
-    held = inside(capsule)
-    assert name_of(capsule) == NAME
+    held = managed_tensor(capsule)
+    assert capsule_name(capsule) == NAME
     assert isinstance(held, Managed)
     pointer = held.tensor.data
     assert pointer != x.numpy().ctypes.data
@@ -217,23 +217,23 @@ def test_copy_may_be_written() -> None:
     assert x[0].item() == 0
 
 
-@pytest.mark.parametrize(("error", "asked"), [
+@pytest.mark.parametrize(("error", "options"), [
     (RuntimeError, {"stream": 1}), (BufferError, {"dl_device": (2, 0)}), (BufferError, {"copy": False}),
 ])  # fmt: skip
-def test_unsupported_export_arguments_raise(error: type[Exception], asked: dict[str, Any]) -> None:
+def test_unsupported_export_arguments_raise(error: type[Exception], options: dict[str, Any]) -> None:
     with pytest.raises(error, match=r"__dlpack__: .* must"):
-        np.zeros(3).__dlpack__(**asked)
+        np.zeros(3).__dlpack__(**options)
 
 
-def test_export_raises_what_the_computation_raised(engine: str) -> None:
+def test_export_raises_the_error_of_the_computation(engine: str) -> None:
     with pytest.raises(ValueError, match="negative integer powers"):
         numpy.from_dlpack(np.arange(3) ** np.array([-1, 1, 1]))
 
 
 def test_an_unused_capsule_frees_its_memory() -> None:
     before = _core.in_use()["blocks"]
-    for asked in ({"max_version": (1, 0)}, {}, {"max_version": (1, 0), "copy": True}):
-        capsule = np.zeros(50_000).__dlpack__(**asked)
+    for options in ({"max_version": (1, 0)}, {}, {"max_version": (1, 0), "copy": True}):
+        capsule = np.zeros(50_000).__dlpack__(**options)
         assert _core.in_use()["blocks"] > before
         del capsule
         _core.quiesce()
@@ -249,12 +249,12 @@ def test_ten_thousand_capsules_leave_nothing() -> None:
         np.from_dlpack(values)
     del x
     _core.quiesce()
-    assert soon(lambda: _core.in_use()["storages"] <= before["storages"])
+    assert eventually(lambda: _core.in_use()["storages"] <= before["storages"])
     assert _core.in_use()["blocks"] == before["blocks"]
     producer = Producer(values)
     for _ in range(1000):
         np.from_dlpack(producer)
-    assert soon(lambda: producer.given_back == 1000)
+    assert eventually(lambda: producer.given_back == 1000)
 
 
 # --- what is taken ------------------------------------------------------------------------------------------------
@@ -265,11 +265,11 @@ def test_capsule_is_used_once(versioned: bool, used: bytes) -> None:
     producer = Producer(numpy.arange(5.0), versioned)
     capsule = producer.capsule()
     x = _core.from_dlpack(capsule, None, -1)
-    assert name_of(capsule) == used
+    assert capsule_name(capsule) == used
     with pytest.raises(ValueError, match="an unused capsule"):
         _core.from_dlpack(capsule, None, -1)
     del x
-    assert soon(lambda: producer.given_back == 1)
+    assert eventually(lambda: producer.given_back == 1)
 
 
 def change(**fields: Any) -> Callable[[Producer], None]:
@@ -359,7 +359,7 @@ def test_memory_of_other_devices_is_asked_for_on_the_host() -> None:
     producer = Producer(numpy.arange(3.0))
     producer.device = (2, 0)
     assert np.from_dlpack(producer).tolist() == [0, 1, 2]
-    assert producer.asked["dl_device"] == (1, 0)
+    assert producer.options["dl_device"] == (1, 0)
     with pytest.raises(BufferError, match="device type 2"):
         np.from_dlpack(producer, copy=False)
 
@@ -379,8 +379,8 @@ def test_forerun_arrays_are_made_without_a_wait(gate: None) -> None:
 def test_bfloat16() -> None:
     x = np.array([1.5, -2.0], dtype="bfloat16")
     capsule = x.__dlpack__(max_version=(1, 0))
-    tensor = inside(capsule).tensor
-    assert name_of(capsule) == VERSIONED
+    tensor = managed_tensor(capsule).tensor
+    assert capsule_name(capsule) == VERSIONED
     assert (tensor.code, tensor.bits) == (4, 16)
     y = _core.from_dlpack(capsule, None, -1)
     assert y.dtype == x.dtype
@@ -393,4 +393,4 @@ def memory_comes_back() -> Iterator[None]:
     yield
     gc.collect()
     _core.quiesce()
-    soon(lambda: False)
+    eventually(lambda: False)

@@ -123,7 +123,7 @@ def test_uninstalling_leaves_no_names_behind() -> None:
 # --- nd and F --------------------------------------------------------------------------------------------
 
 
-def test_nd_has_what_means_the_same(mxnet: Any) -> None:
+def test_nd_has_the_functions_of_the_same_meaning(mxnet: Any) -> None:
     nd = mxnet.nd
     assert nd.zeros((2,), mxnet.cpu()).tolist() == [0, 0]
     assert nd.full((2,), 3).dtype == nd.array([1, 2]).dtype == nd.arange(3).dtype == "float32"

@@ -187,7 +187,7 @@ def folders() -> Any:
 
 
 @pytest.mark.parametrize("name", sorted(HOLDS))
-def test_each_name_does_what_its_users_know(name: str, mxnet: Any) -> None:
+def test_each_name_behaves_as_in_mxnet(name: str, mxnet: Any) -> None:
     assert found(mxnet, name) is not None
     helpers = {name: value for name, value in globals().items() if callable(value)}
     names = {"mx": mxnet, "numpy": numpy, "io": io, **helpers}

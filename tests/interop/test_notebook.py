@@ -19,7 +19,7 @@ from tests.support.processes.subprocesses import PATIENCE
 
 
 class TestArrays:
-    def test_values_below_what_it_is(self):
+    def test_values_below_dtype_and_shape(self):
         text = np.array([[1.0, 2.0]])._repr_html_()
         assert text == "<small>float32 (1, 2), 8 bytes, cpu(0)</small><pre>array([[1., 2.]])</pre>"
 

@@ -79,7 +79,7 @@ def test_reduction_has_ended_when_the_call_returns(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["a @ v", "dot(u, a)", "a @ few", "few @ a", "a @ many"])
-def test_product_does_not_see_what_the_program_writes_after_the_call(name: str) -> None:
+def test_product_does_not_see_writes_after_the_call(name: str) -> None:
     given = values(LARGE)
     v, u = np.array(values((LARGE[1],))), np.array(values((LARGE[0],)))
     expected = PRODUCTS[name](np.array(given), v, u)

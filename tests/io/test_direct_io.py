@@ -27,7 +27,7 @@ from forerun._io.atomic_write import replacing
 from forerun.safetensors import load_file, safe_open, save_file
 from forerun.testing import assert_same_bits, closed_gate
 from tests.support.engine.settings import configured
-from tests.support.files.direct_io import BLOCK, LEAST, PIECE, cached_bytes, direct_reads, kind_of, values
+from tests.support.files.direct_io import BLOCK, LEAST, PIECE, cached_bytes, direct_reads, file_system_kind, values
 from tests.support.processes import subprocesses
 
 SIZES = [0, 1, LEAST - 1, LEAST, LEAST + 1, LEAST + BLOCK - 1, LEAST + BLOCK, PIECE + LEAST + 5, 3 * PIECE - 1]
@@ -41,7 +41,7 @@ def _pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def tried_writes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many writes without a copy were tried; as the entries of a list."""
     found: list[int] = []
     real = direct._without_copy
@@ -53,10 +53,10 @@ class TestTheSameFile:
     @pytest.mark.parametrize("n", SIZES)
     def test_of_any_size(self, n: int, tmp_path: Path) -> None:
         x = values(n)
-        ours = np.array(x)
+        array = np.array(x)
         sizes = {
-            "x.npy": np.save(tmp_path / "x", ours), "xs.npz": np.savez(tmp_path / "xs", ours, small=ours[:7]),
-            "x": save_file({"x": ours, "y": ours[:7]}, tmp_path / "x"), "raw": ours.tofile(tmp_path / "raw"),
+            "x.npy": np.save(tmp_path / "x", array), "xs.npz": np.savez(tmp_path / "xs", array, small=array[:7]),
+            "x": save_file({"x": array, "y": array[:7]}, tmp_path / "x"), "raw": array.tofile(tmp_path / "raw"),
         }  # fmt: skip
         for name, size in sizes.items():
             assert size.item() == (tmp_path / name).stat().st_size
@@ -156,53 +156,55 @@ class TestWithoutACopy:
             lambda path, x: x.tofile(path),
         ],
     )
-    def test_every_large_piece(self, write: Callable[[Path, Any], Any], asked: list[int], tmp_path: Path) -> None:
-        pieces = 1 if kind_of(tmp_path) == "none" else 3
+    def test_every_large_piece(
+        self, write: Callable[[Path, Any], Any], tried_writes: list[int], tmp_path: Path
+    ) -> None:
+        pieces = 1 if file_system_kind(tmp_path) == "none" else 3
         write(tmp_path / "x.npz", np.array(values(2 * PIECE + LEAST + 5))).wait()
-        assert len(asked) == pieces
+        assert len(tried_writes) == pieces
 
-    def test_nothing_of_it_is_in_the_systems_memory(self, asked: list[int], tmp_path: Path) -> None:
+    def test_nothing_of_it_is_in_the_systems_memory(self, tried_writes: list[int], tmp_path: Path) -> None:
         """But for the header and the end, and what a file system that has no device has there."""
-        if kind_of(tmp_path) == "device":
+        if file_system_kind(tmp_path) == "device":
             np.save(tmp_path / "x", np.array(values(2 * PIECE + LEAST + 5)))
             assert cached_bytes(tmp_path / "x.npy") <= 2 * BLOCK
 
-    def test_not_what_is_small_or_begins_anywhere(self, asked: list[int], tmp_path: Path) -> None:
+    def test_not_for_small_or_unaligned_or_compressed_arrays(self, tried_writes: list[int], tmp_path: Path) -> None:
         x = np.array(values(3 * LEAST))  # the write gets a copy of a part of 2 MiB or less
         np.save(tmp_path / "x", x[1:])
         np.save(tmp_path / "y", x[: LEAST - 1])
         np.savez_compressed(tmp_path / "z", x)
         x[1:].tofile(tmp_path / "w")
         forerun.waitall()
-        assert asked == []
+        assert tried_writes == []
 
-    def test_offsets_of_the_file_within_a_block(self, asked: list[int], tmp_path: Path) -> None:
+    def test_offsets_of_the_file_within_a_block(self, tried_writes: list[int], tmp_path: Path) -> None:
         x = np.array(values(LEAST))
         x.wait()
         with replacing(str(tmp_path / "x")) as out:
             out.write(b"a byte")
             npy.write_values(out, x.numpy())
-        assert asked == []
+        assert tried_writes == []
         assert (tmp_path / "x").read_bytes() == b"a byte" + values(LEAST).tobytes()
 
 
 class TestWriteErrors:
     @pytest.mark.parametrize("error", [errno.EINVAL, errno.EOPNOTSUPP])
     def test_a_file_system_that_refuses_the_flag(self, error: int, monkeypatch: Any, tmp_path: Path) -> None:
-        asked: list[int] = []
-        self.failing(monkeypatch, error, asked)
+        tried_writes: list[int] = []
+        self.failing(monkeypatch, error, tried_writes)
         x = values(2 * PIECE)
         np.save(tmp_path / "x", np.array(x))
         assert_same_bits(numpy.load(tmp_path / "x.npy"), x)
-        assert len(asked) == 1  # a file is not asked twice
+        assert len(tried_writes) == 1  # a file is not asked twice
 
-    def test_a_device_of_larger_blocks(self, asked: list[int], monkeypatch: Any, tmp_path: Path) -> None:
+    def test_a_device_of_larger_blocks(self, tried_writes: list[int], monkeypatch: Any, tmp_path: Path) -> None:
         """The system itself refuses places within its blocks."""
         monkeypatch.setattr(direct, "BLOCK", 64)
         x = values(2 * PIECE)
         np.save(tmp_path / "x", np.array(x))
         assert_same_bits(numpy.load(tmp_path / "x.npy"), x)
-        assert len(asked) == (2 if kind_of(tmp_path) == "memory" else 1)
+        assert len(tried_writes) == (2 if file_system_kind(tmp_path) == "memory" else 1)
 
     def test_any_other_error_is_raised_and_leaves_the_old_file(self, monkeypatch: Any, tmp_path: Path) -> None:
         np.save(tmp_path / "x", np.arange(3))
@@ -213,10 +215,10 @@ class TestWriteErrors:
         assert np.load(tmp_path / "x.npy").tolist() == [0, 1, 2]
         assert os.listdir(tmp_path) == ["x.npy"]
 
-    def failing(self, monkeypatch: pytest.MonkeyPatch, error: int, asked: list[int]) -> None:
+    def failing(self, monkeypatch: pytest.MonkeyPatch, error: int, tried_writes: list[int]) -> None:
         @contextmanager
         def without_copy(file: int) -> Iterator[None]:
-            asked.append(file)
+            tried_writes.append(file)
             raise OSError(error, os.strerror(error))
             yield
 
@@ -246,7 +248,7 @@ class TestWriteErrors:
 
 
 @pytest.fixture
-def straight(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[int, int]]]:
+def tried_reads(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[int, int]]]:
     """Reads without a copy that were tried while they are asked for: places in the file and lengths."""
     found = direct_reads(monkeypatch)
     with configured(direct_reads=True):
@@ -255,7 +257,7 @@ def straight(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[int, int]]]
 
 class TestReads:
     @pytest.mark.parametrize("n", SIZES)
-    def test_of_any_size(self, n: int, straight: list[Any], tmp_path: Path) -> None:
+    def test_of_any_size(self, n: int, tried_reads: list[Any], tmp_path: Path) -> None:
         x = values(n)
         np.save(tmp_path / "x", np.array(x))
         save_file({"a": np.array(x), "b": np.array(x)}, tmp_path / "x")
@@ -265,37 +267,37 @@ class TestReads:
             assert_same_bits(y, x)
         assert_same_bits(np.fromfile(tmp_path / "x.npy", "u1", offset=(tmp_path / "x.npy").stat().st_size - n), x)
 
-    def test_only_if_they_are_asked_for(self, straight: list[Any], tmp_path: Path) -> None:
+    def test_only_if_they_are_asked_for(self, tried_reads: list[Any], tmp_path: Path) -> None:
         x = values(2 * LEAST + 5)
         np.save(tmp_path / "x", np.array(x))
         with configured(direct_reads=False):
             np.load(tmp_path / "x.npy").wait()
-        assert straight == []
+        assert tried_reads == []
         assert_same_bits(np.load(tmp_path / "x.npy"), x)
-        assert straight == ([] if kind_of(tmp_path) == "none" else [(BLOCK, 2 * LEAST)])
+        assert tried_reads == ([] if file_system_kind(tmp_path) == "none" else [(BLOCK, 2 * LEAST)])
 
-    def test_unaligned_files_written_by_numpy(self, straight: list[Any], tmp_path: Path) -> None:
+    def test_unaligned_files_written_by_numpy(self, tried_reads: list[Any], tmp_path: Path) -> None:
         for x in (values(2 * LEAST), values(2 * LEAST).view(">f4")):
             numpy.save(tmp_path / "x", x)
             assert np.load(tmp_path / "x.npy").numpy().astype(x.dtype).tobytes() == x.tobytes()
-        assert straight == []
+        assert tried_reads == []
 
-    def test_values_of_another_byte_order(self, straight: list[Any], tmp_path: Path) -> None:
+    def test_values_of_another_byte_order(self, tried_reads: list[Any], tmp_path: Path) -> None:
         x = numpy.arange(LEAST, dtype=">f4")
         with open(tmp_path / "x.npy", "wb") as file:
             npy.write_array(file, x, at=0)
         assert_same_bits(np.load(tmp_path / "x.npy"), x.astype("<f4"))
-        assert straight or kind_of(tmp_path) == "none"
+        assert tried_reads or file_system_kind(tmp_path) == "none"
 
-    def test_a_part_of_a_tensor(self, straight: list[Any], tmp_path: Path) -> None:
+    def test_a_part_of_a_tensor(self, tried_reads: list[Any], tmp_path: Path) -> None:
         x = values(3 * LEAST).reshape(-1, BLOCK)
         save_file({"x": np.array(x)}, tmp_path / "x")
         with safe_open(tmp_path / "x") as file:
             for part in (slice(1, 500), slice(7, 8), slice(256, 768)):
                 assert_same_bits(file.get_slice("x")[part], x[part])
-        assert straight or kind_of(tmp_path) == "none"
+        assert tried_reads or file_system_kind(tmp_path) == "none"
 
-    def test_recent_writes_in_the_page_cache(self, straight: list[Any], tmp_path: Path) -> None:
+    def test_recent_writes_in_the_page_cache(self, tried_reads: list[Any], tmp_path: Path) -> None:
         """It is in the system's page cache, not yet on the disk."""
         x = values(LEAST)
         np.save(tmp_path / "x", np.array(x))
@@ -305,9 +307,9 @@ class TestReads:
                 file.seek(BLOCK)
                 file.write(x.tobytes())
             assert_same_bits(np.load(tmp_path / "x.npy"), x)
-        assert len(straight) == (0 if kind_of(tmp_path) == "none" else 3)
+        assert len(tried_reads) == (0 if file_system_kind(tmp_path) == "none" else 3)
 
-    def test_a_file_that_was_cut_off_meanwhile(self, straight: list[Any], tmp_path: Path) -> None:
+    def test_a_file_that_was_cut_off_meanwhile(self, tried_reads: list[Any], tmp_path: Path) -> None:
         np.save(tmp_path / "x", np.array(values(PIECE)))
         for left in (BLOCK, LEAST, LEAST + BLOCK + 1):
             np.save(tmp_path / "x", np.array(values(PIECE)))
@@ -319,32 +321,32 @@ class TestReads:
 
     @pytest.mark.parametrize("error", [errno.ENOENT, errno.EINVAL, errno.EMFILE])
     def test_a_file_that_cannot_be_opened_again(
-        self, error: int, straight: Any, monkeypatch: Any, tmp_path: Path
+        self, error: int, tried_reads: Any, monkeypatch: Any, tmp_path: Path
     ) -> None:
         np.save(tmp_path / "x", np.array(values(2 * PIECE)))
-        asked: list[int] = []
+        openings: list[int] = []
 
         def refused(file: direct.Reading) -> int:
-            asked.append(0)
+            openings.append(0)
             raise OSError(error, os.strerror(error))
 
         monkeypatch.setattr(direct.Reading, "_opened", refused)
         assert_same_bits(np.load(tmp_path / "x.npy"), values(2 * PIECE))
-        assert asked == [0]  # a file is not asked twice
+        assert openings == [0]  # a file is not asked twice
 
-    def test_a_device_of_larger_blocks(self, straight: list[Any], monkeypatch: Any, tmp_path: Path) -> None:
+    def test_a_device_of_larger_blocks(self, tried_reads: list[Any], monkeypatch: Any, tmp_path: Path) -> None:
         monkeypatch.setattr(direct, "BLOCK", 64)
         monkeypatch.setattr(issue, "PIECE", LEAST)
         x = values(3 * LEAST)
         numpy.save(tmp_path / "x", x)
         assert_same_bits(np.load(tmp_path / "x.npy"), x)
         all_of_it = [(128 + i * LEAST, LEAST) for i in range(3)]
-        assert straight == all_of_it[: {"device": 1, "memory": 3, "none": 0}[kind_of(tmp_path)]]
+        assert tried_reads == all_of_it[: {"device": 1, "memory": 3, "none": 0}[file_system_kind(tmp_path)]]
 
-    def test_read_error_raises(self, straight: list[Any], monkeypatch: Any, tmp_path: Path) -> None:
+    def test_read_error_raises(self, tried_reads: list[Any], monkeypatch: Any, tmp_path: Path) -> None:
         np.save(tmp_path / "x", np.array(values(LEAST)))
 
-        real, taken = os.preadv, kind_of(tmp_path) != "none"
+        real, taken = os.preadv, file_system_kind(tmp_path) != "none"
 
         def failing(file: int, *rest: Any) -> int:
             if taken and not fcntl.fcntl(file, fcntl.F_GETFL) & os.O_DIRECT:
@@ -356,14 +358,14 @@ class TestReads:
             np.load(tmp_path / "x.npy").wait()
         assert caught.value.errno == errno.EIO
 
-    def test_no_descriptor_is_left(self, straight: list[Any], tmp_path: Path) -> None:
+    def test_no_descriptor_is_left(self, tried_reads: list[Any], tmp_path: Path) -> None:
         np.save(tmp_path / "x", np.array(values(LEAST)))
         before = len(os.listdir("/proc/self/fd"))
         for _ in range(5):
             np.load(tmp_path / "x.npy").wait()
         gc.collect()
         assert len(os.listdir("/proc/self/fd")) == before
-        assert straight or kind_of(tmp_path) == "none"
+        assert tried_reads or file_system_kind(tmp_path) == "none"
 
     def test_the_setting(self) -> None:
         with pytest.raises(TypeError, match="configure: direct_reads must be True, False or None, got 1"):

@@ -15,7 +15,7 @@ import pytest
 import forerun
 from forerun import _core, np, npx
 from forerun.testing import closed_gate
-from tests.support.files.file_sizes import SOME
+from tests.support.files.file_sizes import LARGE
 from tests.support.processes import subprocesses
 
 
@@ -85,7 +85,7 @@ class TestFailure:
 
     def test_a_full_disk(self) -> None:
         with pytest.raises(OSError, match="/dev/full") as caught:
-            npx.save("/dev/full", np.arange(SOME))
+            npx.save("/dev/full", np.arange(LARGE))
         assert caught.value.errno == errno.ENOSPC
 
     @pytest.mark.parametrize("unnamed", [True, False])
@@ -134,9 +134,9 @@ class TestFailure:
         if moment == "while values are written" and has_unnamed_files(tmp_path):
             assert os.listdir(tmp_path) == ["x.npy"]
 
-    def test_exit_finishes_what_is_pending(self, tmp_path: Path) -> None:
-        subprocesses.output(f"np.save({str(tmp_path / 'x')!r}, np.arange({SOME}), wait=False)")
-        assert numpy.load(tmp_path / "x.npy").shape == (SOME,)
+    def test_exit_finishes_pending_writes(self, tmp_path: Path) -> None:
+        subprocesses.output(f"np.save({str(tmp_path / 'x')!r}, np.arange({LARGE}), wait=False)")
+        assert numpy.load(tmp_path / "x.npy").shape == (LARGE,)
 
     def test_exit_reports_unread_failures(self, tmp_path: Path) -> None:
         done = subprocesses.execute(f"np.save({str(tmp_path / 'none' / 'x')!r}, np.arange(3), wait=False)")

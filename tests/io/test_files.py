@@ -81,7 +81,7 @@ class TestReading:
             "header must agree with the file, got 4000000000000000 bytes",
         )
         self.refused(np.load, HUGE, tmp_path, "header must agree with the file, got 4000000000000000 bytes")
-        assert peak.risen() < 64 << 20
+        assert peak.increase() < 64 << 20
 
     def test_a_member_that_claims_more_than_it_can_unpack_to(self, reader, tmp_path):
         data = bytearray(archive("weight", header("(16,)"), zipfile.ZIP_DEFLATED))
@@ -125,9 +125,9 @@ class TestWriting:
         numpy.save(tmp_path / "y", numpy.array(values, order="F"))
         forerun.waitall()
         found = numpy.load(tmp_path / "xs.npz")
-        ours = np.load(tmp_path / "x.npy"), np.load(tmp_path / "y.npy"), npx.load(tmp_path / "named")["file"]
-        theirs = numpy.load(tmp_path / "x.npy"), found["arr_0"], found["other"]
-        for got in (*theirs, *(x.asnumpy() for x in ours)):
+        loaded = np.load(tmp_path / "x.npy"), np.load(tmp_path / "y.npy"), npx.load(tmp_path / "named")["file"]
+        loaded_by_numpy = numpy.load(tmp_path / "x.npy"), found["arr_0"], found["other"]
+        for got in (*loaded_by_numpy, *(x.asnumpy() for x in loaded)):
             assert got.dtype == dtype
             assert got.shape == shape
             assert got.tobytes() == values.tobytes()
@@ -249,7 +249,7 @@ def called(path: Path) -> set[str]:
     }
 
 
-class TestWhatIsNoFile:
+class TestInvalidFiles:
     @pytest.mark.parametrize("read", [np.load, npx.load, np.fromfile, np.loadtxt, forerun.safetensors.load_file])
     def test_a_folder_is_named(self, read, tmp_path):
         with pytest.raises(IsADirectoryError) as caught:

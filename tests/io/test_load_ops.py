@@ -18,8 +18,8 @@ from forerun._io import numpy_files
 from forerun._io import ordering as order
 from forerun.testing import closed_gate
 from tests.support.engine import resources
-from tests.support.engine.waiting import returns, waits_for_values
-from tests.support.files.file_sizes import SOME
+from tests.support.engine.waiting import assert_waits, result_without_waiting
+from tests.support.files.file_sizes import LARGE
 from tests.support.paths import ROOT
 from tests.support.processes import subprocesses
 
@@ -37,7 +37,7 @@ class TestLoad:
                 assert found.tolist() == x.tolist()
 
     def test_large_values(self, tmp_path: Path) -> None:
-        x = numpy.random.default_rng(1).normal(size=(3, SOME))
+        x = numpy.random.default_rng(1).normal(size=(3, LARGE))
         for kind in (x, x.astype(">f8"), numpy.asfortranarray(x)):
             numpy.save(tmp_path / "x", kind)
             numpy.savez_compressed(tmp_path / "xs", kind)
@@ -52,7 +52,7 @@ class TestLoad:
             x, y = np.load(tmp_path / "x.npy"), np.load(tmp_path / "xs.npz")["a"]
             return [x, y, np.fromfile(tmp_path / "x.npy", "i2")]
 
-        x, y, _ = returns(program)
+        x, y, _ = result_without_waiting(program)
         assert x.shape == y.shape == (2, 3)
         assert x.dtype == y.dtype == "int16"
 
@@ -113,7 +113,7 @@ class TestLoad:
             nets[0].save_parameters(tmp_path / "x", wait=False)
             nets[1].load_parameters(tmp_path / "x")
 
-        waits_for_values(program)
+        assert_waits(program)
         assert nets[1].weight.data().tolist() == [[1, 1]]
 
     def test_archives_that_are_about_to_be_written(self, tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ class TestLoad:
 
     @pytest.mark.parametrize("name", ["x.npy", "x.npz"])
     def test_values_that_are_no_longer_there(self, name: str, tmp_path: Path) -> None:
-        (numpy.save if name == "x.npy" else numpy.savez)(tmp_path / name, numpy.arange(SOME))
+        (numpy.save if name == "x.npy" else numpy.savez)(tmp_path / name, numpy.arange(LARGE))
         with closed_gate():
             x = np.load(tmp_path / name)
             x = x if name == "x.npy" else x["arr_0"]
@@ -157,7 +157,7 @@ class TestLoad:
             assert any("test_load_ops.py" in note for note in caught.value.__notes__)
 
     def test_values_that_have_changed_in_an_archive(self, tmp_path: Path) -> None:
-        numpy.savez(tmp_path / "x", numpy.arange(SOME))
+        numpy.savez(tmp_path / "x", numpy.arange(LARGE))
         data = bytearray((tmp_path / "x.npz").read_bytes())
         data[len(data) // 2] ^= 1
         (tmp_path / "x.npz").write_bytes(data)
@@ -175,15 +175,15 @@ class TestLoad:
                 np.load(tmp_path / "y.npy", allow_pickle=True)
 
     def test_unrequested_values_are_not_read(self, tmp_path: Path) -> None:
-        np.save(tmp_path / "x", np.arange(SOME))
-        before, dropped = resources.in_use(), forerun.stats()["dropped"]
+        np.save(tmp_path / "x", np.arange(LARGE))
+        before, dropped = resources.resource_counts(), forerun.stats()["dropped"]
         with closed_gate():
             x = np.load(tmp_path / "x.npy")
-            assert resources.more(before)["files"] == 1
+            assert resources.increases(before)["files"] == 1
             del x
         forerun.waitall()
         assert forerun.stats()["dropped"] == dropped + 1
-        assert not resources.settled(before)
+        assert not resources.leaks(before)
 
     def test_more_files_than_may_be_open(self, tmp_path: Path) -> None:
         found = subprocesses.output(
@@ -207,7 +207,7 @@ class TestLoad:
             "peak = Peak()\n"
             f"x = np.load({str(tmp_path / 'x.npy')!r})\nx.wait()\n"
             f"y = np.load({str(tmp_path / 'xs.npz')!r})['arr_0']\ny.wait()\n"
-            "print(peak.risen() >> 20, forerun.memory()['live'] >> 20)"
+            "print(peak.increase() >> 20, forerun.memory()['live'] >> 20)"
         )
         assert int(found[0]) < 64 + 24
         assert found[1] == "64"

@@ -1,4 +1,4 @@
-"""Parameters in files: MXNet's own (of tests/data/mxnet/generate_params.py), safetensors, npz; and files that lie."""
+"""Parameters in files: MXNet's own (of tests/data/mxnet/generate_params.py), safetensors, npz; and invalid files."""
 
 import io
 import struct
@@ -26,14 +26,14 @@ def net(**settings: Any) -> nn.HybridSequential:
     return made
 
 
-def one(
-    shape: tuple[int, ...] = (2,), mark: int = 0xF993FAC9, dtype: int = 0, data: bytes = bytes(8), **lies: int
+def params_file(
+    shape: tuple[int, ...] = (2,), mark: int = 0xF993FAC9, dtype: int = 0, data: bytes = bytes(8), **fields: int
 ) -> bytes:
-    """A file with one array named "weight", and numbers in it that may lie."""
-    head = struct.pack("<QQQ", 0x112, 0, lies.get("arrays", 1))
-    axes = struct.pack(f"<i{len(shape)}q", lies.get("axes", len(shape)), *shape)
-    array = struct.pack("<Ii", mark, lies.get("storage", 0)) + axes + struct.pack("<iii", 1, 0, dtype) + data
-    names = struct.pack("<QQ", lies.get("names", 1), lies.get("length", 6)) + b"weight"
+    """A file with one array named "weight", and fields of its header that may be wrong."""
+    head = struct.pack("<QQQ", 0x112, 0, fields.get("arrays", 1))
+    axes = struct.pack(f"<i{len(shape)}q", fields.get("axes", len(shape)), *shape)
+    array = struct.pack("<Ii", mark, fields.get("storage", 0)) + axes + struct.pack("<iii", 1, 0, dtype) + data
+    names = struct.pack("<QQ", fields.get("names", 1), fields.get("length", 6)) + b"weight"
     return head + array + names
 
 
@@ -83,33 +83,35 @@ def test_sparse_arrays_are_refused_by_name(kind: str) -> None:
             read(FILES / f"{kind}.params")
 
 
-# --- files that lie --------------------------------------------------------------------------------------------------
+# --- invalid files ---------------------------------------------------------------------------------------------------
 
-LIES = {
-    "another mark at the start": (b"\x13" + one()[1:], "file must be (an npz archive|in NumPy.s npy format)"),
-    "arrays that are not there": (one(arrays=2), "array 2 of 2 must have"),
-    "very many arrays": (one(arrays=1 << 60), "the file's head must count what is in 62 bytes, got 11529215"),
-    "a storage type": (one(storage=7), "array 1 of 1 must have a storage type from 0 to 2, got 7"),
-    "axes": (one(axes=1 << 30), "array 1 of 1 must have 0 to 64 axes, got 1073741824"),
-    "negative axes": (one(axes=-1), "array 1 of 1 must have 0 to 64 axes, got -1"),
-    "a negative extent": (one((-2,)), r"array 1 of 1 must have extents that an array can have, got \(-2,\)"),
-    "an extent": (one((1 << 40,)), "array 1 of 1 must have 4398046511104 bytes behind byte 56, got 30"),
-    "extents that overflow": (one((1 << 40, 1 << 40)), "array 1 of 1 must have extents that an array can have"),
-    "extents beside nothing": (one((1 << 62, 0), 0xF993FACA, data=b""), "array 1 of 1 must have extents that an array"),
-    "a dtype": (one(dtype=99), "array 1 of 1 must have a dtype numbered 0 to 12, got 99"),
-    "no values": (one((), data=b""), "array 1 of 1 must have values, got none"),
-    "the first layout's axes": (one(mark=1 << 20), "array 1 of 1 must have 0 to 64 axes, got 1048576"),
-    "very many names": (one(names=1 << 61), "the names must count what is in"),
-    "another number of names": (one(names=0), "the names must end the file of 86 bytes, got 72"),
-    "the length of a name": (one(length=1 << 50), "the names must count what is in 6 bytes"),
-    "bytes behind the end": (one() + b"x", "the names must end the file of 87 bytes, got 86"),
-    "a name that is not a text": (one()[:-1] + b"\xff", "the names must be in UTF-8, got b'weigh"),
+INVALID_FILES = {
+    "another mark at the start": (b"\x13" + params_file()[1:], "file must be (an npz archive|in NumPy.s npy format)"),
+    "arrays that are not there": (params_file(arrays=2), "array 2 of 2 must have"),
+    "very many arrays": (params_file(arrays=1 << 60), "the file's head must count what is in 62 bytes, got 11529215"),
+    "a storage type": (params_file(storage=7), "array 1 of 1 must have a storage type from 0 to 2, got 7"),
+    "axes": (params_file(axes=1 << 30), "array 1 of 1 must have 0 to 64 axes, got 1073741824"),
+    "negative axes": (params_file(axes=-1), "array 1 of 1 must have 0 to 64 axes, got -1"),
+    "a negative extent": (params_file((-2,)), r"array 1 of 1 must have extents that an array can have, got \(-2,\)"),
+    "an extent": (params_file((1 << 40,)), "array 1 of 1 must have 4398046511104 bytes behind byte 56, got 30"),
+    "extents that overflow": (params_file((1 << 40, 1 << 40)), "array 1 of 1 must have extents that an array can have"),
+    "extents beside nothing": (
+        params_file((1 << 62, 0), 0xF993FACA, data=b""), "array 1 of 1 must have extents that an array"
+    ),
+    "a dtype": (params_file(dtype=99), "array 1 of 1 must have a dtype numbered 0 to 12, got 99"),
+    "no values": (params_file((), data=b""), "array 1 of 1 must have values, got none"),
+    "the first layout's axes": (params_file(mark=1 << 20), "array 1 of 1 must have 0 to 64 axes, got 1048576"),
+    "very many names": (params_file(names=1 << 61), "the names must count what is in"),
+    "another number of names": (params_file(names=0), "the names must end the file of 86 bytes, got 72"),
+    "the length of a name": (params_file(length=1 << 50), "the names must count what is in 6 bytes"),
+    "bytes behind the end": (params_file() + b"x", "the names must end the file of 87 bytes, got 86"),
+    "a name that is not a text": (params_file()[:-1] + b"\xff", "the names must be in UTF-8, got b'weigh"),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("lie", LIES)
-def test_lies_are_refused(lie: str, tmp_path: Path) -> None:
-    data, words = LIES[lie]
+@pytest.mark.parametrize("case", INVALID_FILES)
+def test_invalid_files_are_refused(case: str, tmp_path: Path) -> None:
+    data, words = INVALID_FILES[case]
     (tmp_path / "net.params").write_bytes(data)
     layer = nn.Dense(2, in_units=1, use_bias=False)
     layer.initialize("ones")
@@ -127,18 +129,18 @@ def test_each_part_of_a_file_is_refused(name: str) -> None:
             load(io.BytesIO(whole[:n]))  # type: ignore[arg-type]
 
 
-def test_memory_is_taken_only_for_what_is_there() -> None:
+def test_memory_is_not_taken_for_missing_values() -> None:
     peak = Peak()
     for shape in ((1 << 32,), (1 << 29, 4)):
         with pytest.raises(ValueError, match="array 1 of 1 must have"):
-            load(io.BytesIO(one(shape)))  # type: ignore[arg-type]
-    assert peak.risen() < 64 << 20
+            load(io.BytesIO(params_file(shape)))  # type: ignore[arg-type]
+    assert peak.increase() < 64 << 20
 
 
 def test_names_twice_are_refused() -> None:
-    twice = one()[24:-22] * 2
+    twice = params_file()[24:-22] * 2
     names = struct.pack("<QQ", 2, 6) + b"weight" + struct.pack("<Q", 6) + b"weight"
-    data = one(arrays=2)[:24] + twice + names
+    data = params_file(arrays=2)[:24] + twice + names
     with pytest.raises(ValueError, match="the names must be one for each of 2 arrays, got 1 in 2"):
         params.read_contents(io.BytesIO(data), len(data), "load")
 

@@ -23,13 +23,13 @@ from forerun.safetensors import load_file, save_file
 from forerun.testing import assert_same_bits, closed_gate
 from tests.support.engine import resources
 from tests.support.engine.settings import configured
-from tests.support.files.direct_io import BLOCK, LEAST, PIECE, cached_bytes, direct_reads, kind_of, values
+from tests.support.files.direct_io import BLOCK, LEAST, PIECE, cached_bytes, direct_reads, file_system_kind, values
 
 SIZE = 2 * PIECE + LEAST + 5
 
 
 @pytest.fixture
-def straight(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
+def tried_reads(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
     """Reads without a copy, while all cores compute: places in the file and lengths."""
     monkeypatch.setattr(issue, "PIECE", PIECE)
     monkeypatch.setattr(core, "cores_taken", lambda: True)
@@ -41,7 +41,7 @@ def path(tmp_path: Path) -> Path:
     """A file that the system has on the disk alone, where there is one; but for the header and the end."""
     np.save(tmp_path / "x", np.array(values(SIZE)))
     forget(tmp_path / "x.npy")
-    if kind_of(tmp_path) == "device":
+    if file_system_kind(tmp_path) == "device":
         assert cached_bytes(tmp_path / "x.npy") <= 2 * BLOCK
     return tmp_path / "x.npy"
 
@@ -59,71 +59,71 @@ def remember(path: Path, start: int = 0, size: int = SIZE + BLOCK) -> None:
         assert len(os.pread(file.fileno(), size, start)) == min(size, path.stat().st_size - start)
 
 
-def on_a_device(path: Path, straight: list[tuple[int, int]], expected: list[tuple[int, int]]) -> None:
+def on_a_device(path: Path, tried_reads: list[tuple[int, int]], expected: list[tuple[int, int]]) -> None:
     """Check the reads without a copy; a file system in memory has none."""
-    assert straight == (expected if kind_of(path.parent) == "device" else [])
+    assert tried_reads == (expected if file_system_kind(path.parent) == "device" else [])
 
 
 ALL_OF_IT = [(BLOCK, PIECE), (BLOCK + PIECE, PIECE), (BLOCK + 2 * PIECE, LEAST)]
 
 
-class TestWhichWay:
-    def test_uncached_file(self, engine: str, straight: Any, path: Path) -> None:
+class TestDirectOrCached:
+    def test_uncached_file(self, engine: str, tried_reads: Any, path: Path) -> None:
         assert_same_bits(np.load(path), values(SIZE))
-        on_a_device(path, straight, ALL_OF_IT)
-        if kind_of(path.parent) == "device":
+        on_a_device(path, tried_reads, ALL_OF_IT)
+        if file_system_kind(path.parent) == "device":
             assert cached_bytes(path) < SIZE // 2  # the header's read may have brought some more
 
-    def test_cached_file(self, straight: Any, path: Path) -> None:
+    def test_cached_file(self, tried_reads: Any, path: Path) -> None:
         remember(path)
         assert_same_bits(np.load(path), values(SIZE))
-        assert straight == []
+        assert tried_reads == []
 
-    def test_recently_written_file(self, straight: Any, path: Path) -> None:
+    def test_recently_written_file(self, tried_reads: Any, path: Path) -> None:
         x = values(SIZE)[::-1]
         with open(path, "r+b") as file:
             file.seek(BLOCK)
             file.write(x.tobytes())
         assert_same_bits(np.load(path), x)
-        assert straight == []
+        assert tried_reads == []
 
-    def test_each_piece_for_itself(self, straight: Any, path: Path) -> None:
+    def test_each_piece_for_itself(self, tried_reads: Any, path: Path) -> None:
         remember(path, BLOCK + PIECE, PIECE)
         assert_same_bits(np.load(path), values(SIZE))
-        on_a_device(path, straight, [ALL_OF_IT[0], ALL_OF_IT[2]])
+        on_a_device(path, tried_reads, [ALL_OF_IT[0], ALL_OF_IT[2]])
 
     @pytest.mark.parametrize("part", [3, 5])
-    def test_a_piece_by_its_greater_part(self, part: int, straight: Any, path: Path) -> None:
+    def test_a_piece_by_its_greater_part(self, part: int, tried_reads: Any, path: Path) -> None:
         remember(path, BLOCK + PIECE, PIECE * part // 8)
         assert_same_bits(np.load(path), values(SIZE))
-        assert (ALL_OF_IT[1] in straight) == (part < 4 and kind_of(path.parent) == "device")
+        assert (ALL_OF_IT[1] in tried_reads) == (part < 4 and file_system_kind(path.parent) == "device")
 
-    def test_while_a_core_is_free(self, straight: Any, monkeypatch: Any, path: Path) -> None:
+    def test_while_a_core_is_free(self, tried_reads: Any, monkeypatch: Any, path: Path) -> None:
         """The next reader finds it in the system's memory."""
         monkeypatch.setattr(core, "cores_taken", lambda: False)
         assert_same_bits(np.load(path), values(SIZE))
-        assert straight == []
-        assert kind_of(path.parent) == "none" or cached_bytes(path) > SIZE
+        assert tried_reads == []
+        assert file_system_kind(path.parent) == "none" or cached_bytes(path) > SIZE
 
-    def test_the_setting_has_the_last_word(self, straight: Any, monkeypatch: Any, path: Path) -> None:
+    def test_the_setting_has_the_last_word(self, tried_reads: Any, monkeypatch: Any, path: Path) -> None:
         with configured(direct_reads=False):
             assert_same_bits(np.load(path), values(SIZE))
-        assert straight == []
+        assert tried_reads == []
         monkeypatch.setattr(core, "cores_taken", lambda: False)
         with configured(direct_reads=True):
             assert_same_bits(np.load(path), values(SIZE))
-        assert straight == (ALL_OF_IT if kind_of(path.parent) != "none" else [])
+        assert tried_reads == (ALL_OF_IT if file_system_kind(path.parent) != "none" else [])
 
-    def test_tensors(self, straight: Any, tmp_path: Path) -> None:
+    def test_tensors(self, tried_reads: Any, tmp_path: Path) -> None:
         arrays = {"a": values(LEAST), "b": values(2 * LEAST), "c": values(7)}
         save_file({name: np.array(x) for name, x in arrays.items()}, tmp_path / "x")
         forget(tmp_path / "x")
         found = load_file(tmp_path / "x")
         for name, x in arrays.items():
             assert_same_bits(found[name], x)
-        assert bool(straight) == (kind_of(tmp_path) == "device")
+        assert bool(tried_reads) == (file_system_kind(tmp_path) == "device")
 
-    def test_after_a_save(self, straight: Any, path: Path) -> None:
+    def test_after_a_save(self, tried_reads: Any, path: Path) -> None:
         for i in range(3):
             np.save(path, np.array(values(SIZE) + numpy.uint8(i)), wait=False)
             x = np.load(path)
@@ -131,7 +131,7 @@ class TestWhichWay:
             assert_same_bits(x, values(SIZE) + numpy.uint8(i))
 
     def test_asking_brings_nothing_into_the_systems_memory(self, path: Path) -> None:
-        if kind_of(path.parent) != "device":
+        if file_system_kind(path.parent) != "device":
             return
         before = cached_bytes(path)
         with open(path, "rb") as file:
@@ -140,34 +140,36 @@ class TestWhichWay:
 
 
 class TestSilentFilesystems:
-    def test_on_a_file_system_in_memory(self, straight: Any) -> None:
+    def test_on_a_file_system_in_memory(self, tried_reads: Any) -> None:
         with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
             np.save(f"{folder}/x", np.array(values(SIZE)))
             assert_same_bits(np.load(f"{folder}/x.npy"), values(SIZE))
-        assert straight == []
+        assert tried_reads == []
 
-    def test_a_file_of_another_user(self, straight: Any, monkeypatch: Any, path: Path) -> None:
+    def test_a_file_of_another_user(self, tried_reads: Any, monkeypatch: Any, path: Path) -> None:
         """The system reports then that all of it is cached."""
         monkeypatch.setattr(direct, "_mincore", fake_mincore(lambda pages: pages.fill(1)))
         assert_same_bits(np.load(path), values(SIZE))
-        assert straight == []
+        assert tried_reads == []
 
-    def test_a_system_that_does_not_know(self, straight: Any, monkeypatch: Any, path: Path) -> None:
+    def test_a_system_that_does_not_know(self, tried_reads: Any, monkeypatch: Any, path: Path) -> None:
         monkeypatch.setattr(direct, "_mincore", fake_mincore(lambda pages: -1))
         assert_same_bits(np.load(path), values(SIZE))
-        assert straight == []
+        assert tried_reads == []
 
     @pytest.mark.parametrize("error", [OSError(errno.ENODEV, "no maps here"), ValueError("too short")])
-    def test_a_file_that_cannot_be_mapped(self, error: Exception, straight: Any, monkeypatch: Any, path: Path) -> None:
+    def test_a_file_that_cannot_be_mapped(
+        self, error: Exception, tried_reads: Any, monkeypatch: Any, path: Path
+    ) -> None:
         def refused(*args: Any, **options: Any) -> None:
             raise type(error)(*error.args)
 
         monkeypatch.setattr(mmap, "mmap", refused)
         assert_same_bits(np.load(path), values(SIZE))
-        assert straight == []
+        assert tried_reads == []
 
     @pytest.mark.parametrize("error", [errno.EINVAL, errno.EOPNOTSUPP])
-    def test_a_file_system_that_refuses(self, error: int, straight: Any, monkeypatch: Any, path: Path) -> None:
+    def test_a_file_system_that_refuses(self, error: int, tried_reads: Any, monkeypatch: Any, path: Path) -> None:
         monkeypatch.setattr(direct, "_mincore", fake_mincore(lambda pages: pages.fill(0)))
         tried = failing(monkeypatch, error)
         assert_same_bits(np.load(path), values(SIZE))
@@ -200,7 +202,7 @@ def failing(monkeypatch: pytest.MonkeyPatch, error: int) -> list[int]:
 
 class TestReadErrors:
     @pytest.mark.parametrize("left", [BLOCK, LEAST, LEAST + BLOCK + 1, BLOCK + PIECE])
-    def test_a_file_that_was_cut_off_meanwhile(self, left: int, straight: Any, path: Path) -> None:
+    def test_a_file_that_was_cut_off_meanwhile(self, left: int, tried_reads: Any, path: Path) -> None:
         with closed_gate():
             x = np.load(path)
             os.truncate(path, left)
@@ -208,7 +210,7 @@ class TestReadErrors:
             x.wait()
 
     @pytest.mark.parametrize("left", [BLOCK, LEAST, LEAST + BLOCK + 1, BLOCK + PIECE])
-    def test_between_asking_and_reading(self, left: int, straight: Any, monkeypatch: Any, path: Path) -> None:
+    def test_between_asking_and_reading(self, left: int, tried_reads: Any, monkeypatch: Any, path: Path) -> None:
         def fill(pages: numpy.ndarray) -> None:
             os.truncate(path, left)
             pages.fill(0)
@@ -217,21 +219,21 @@ class TestReadErrors:
         with pytest.raises(ValueError, match=f"must have {SIZE} bytes of values, got {left - BLOCK}"):
             np.load(path).wait()
 
-    def test_read_error_raises(self, straight: Any, monkeypatch: Any, path: Path) -> None:
+    def test_read_error_raises(self, tried_reads: Any, monkeypatch: Any, path: Path) -> None:
         monkeypatch.setattr(direct, "_mincore", fake_mincore(lambda pages: pages.fill(0)))
         tried = failing(monkeypatch, errno.EIO)
-        if kind_of(path.parent) == "none":
+        if file_system_kind(path.parent) == "none":
             return
         with pytest.raises(OSError, match="Input/output error") as caught:
             np.load(path).wait()
         assert (caught.value.errno, tried) == (errno.EIO, [BLOCK])
 
-    def test_no_descriptor_and_no_map_is_left(self, straight: Any, path: Path) -> None:
+    def test_no_descriptor_and_no_map_is_left(self, tried_reads: Any, path: Path) -> None:
         np.load(path).wait()
-        before = resources.in_use()
+        before = resources.resource_counts()
         for _ in range(5):
             np.load(path).wait()
-        assert not resources.settled(before)
+        assert not resources.leaks(before)
         assert str(path) not in Path("/proc/self/maps").read_text()
 
 

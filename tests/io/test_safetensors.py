@@ -35,7 +35,7 @@ def samples() -> dict[str, numpy.ndarray]:
     }
 
 
-def lies(header: Any, data: bytes = b"") -> bytes:
+def file_bytes(header: Any, data: bytes = b"") -> bytes:
     text = header if isinstance(header, bytes) else json.dumps(header).encode()
     return struct.pack("<Q", len(text)) + text + data
 
@@ -45,7 +45,7 @@ def tensor(kind: Any = "F32", shape: Any = (2,), offsets: Any = (0, 8)) -> dict[
 
 
 class TestBothWays:
-    def test_the_package_reads_what_is_written(self, tmp_path: Path) -> None:
+    def test_the_package_reads_written_files(self, tmp_path: Path) -> None:
         arrays = {name: np.array(x, dtype=x.dtype) for name, x in samples().items()}
         size = save_file(arrays, tmp_path / "x", {"by": "me", "ü": "é"})
         assert size.item() == (tmp_path / "x").stat().st_size
@@ -174,37 +174,37 @@ BAD = {
     "a length alone": struct.pack("<Q", 2),
     "a header longer than the file": struct.pack("<Q", 1 << 40) + b"{}",
     "a header longer than allowed": struct.pack("<Q", 100_000_001) + b"{}",
-    "no JSON": lies(b"{]"),
-    "no text": lies(b"\xff\xfe"),
-    "a list": lies([]),
-    "deep": lies(b'{"x":' + b"[" * 100_000 + b"]" * 100_000 + b"}"),
-    "a name twice": lies(b'{"x":%s,"x":%s}' % (ENTRY, ENTRY), bytes(4)),
-    "not a number": lies(b'{"x":{"dtype":"F32","shape":[NaN],"data_offsets":[0,4]}}', bytes(4)),
-    "fractions": lies({"x": tensor(shape=[2.0])}, bytes(8)),
-    "truths": lies({"x": tensor("U8", [True], [0, 1])}, bytes(1)),
-    "negative extents": lies({"x": tensor(shape=[-2, -1])}, bytes(8)),
-    "too many axes": lies({"x": tensor(shape=[1] * 64 + [2])}, bytes(8)),
-    "an unknown dtype": lies({"x": tensor("F31")}, bytes(8)),
-    "no dtype": lies({"x": {"shape": [2], "data_offsets": [0, 8]}}, bytes(8)),
-    "more than is asked for": lies({"x": {**tensor(), "more": 1}}, bytes(8)),
-    "one place": lies({"x": tensor(offsets=[8])}, bytes(8)),
-    "places that end before they begin": lies({"x": tensor(offsets=[8, 0])}, bytes(8)),
-    "more bytes than values": lies({"x": tensor(offsets=[0, 12])}, bytes(12)),
-    "values beyond the file": lies({"x": tensor()}, bytes(4)),
-    "bytes of no tensor": lies({"x": tensor()}, bytes(9)),
-    "a hole": lies({"x": tensor(), "y": tensor(offsets=[12, 20])}, bytes(20)),
-    "an overlap": lies({"x": tensor(), "y": tensor(offsets=[4, 12])}, bytes(12)),
-    "twice the same": lies({"x": tensor(), "y": tensor()}, bytes(8)),
-    "twice the same, and as many bytes as both": lies({"x": tensor(), "y": tensor()}, bytes(16)),
-    "a product beyond 64 bits": lies({"x": tensor("U8", [1 << 33, 1 << 33], [0, 4])}, bytes(4)),
-    "an extent beyond 64 bits": lies({"x": tensor("U8", [0, 1 << 70], [0, 0])}),
-    "a product that is zero modulo 2**64": lies({"x": tensor("U8", [1 << 32, 1 << 32], [0, 0])}),
-    "metadata that are not texts": lies({"__metadata__": {"x": 1}}),
+    "no JSON": file_bytes(b"{]"),
+    "no text": file_bytes(b"\xff\xfe"),
+    "a list": file_bytes([]),
+    "deep": file_bytes(b'{"x":' + b"[" * 100_000 + b"]" * 100_000 + b"}"),
+    "a name twice": file_bytes(b'{"x":%s,"x":%s}' % (ENTRY, ENTRY), bytes(4)),
+    "not a number": file_bytes(b'{"x":{"dtype":"F32","shape":[NaN],"data_offsets":[0,4]}}', bytes(4)),
+    "fractions": file_bytes({"x": tensor(shape=[2.0])}, bytes(8)),
+    "truths": file_bytes({"x": tensor("U8", [True], [0, 1])}, bytes(1)),
+    "negative extents": file_bytes({"x": tensor(shape=[-2, -1])}, bytes(8)),
+    "too many axes": file_bytes({"x": tensor(shape=[1] * 64 + [2])}, bytes(8)),
+    "an unknown dtype": file_bytes({"x": tensor("F31")}, bytes(8)),
+    "no dtype": file_bytes({"x": {"shape": [2], "data_offsets": [0, 8]}}, bytes(8)),
+    "more than is asked for": file_bytes({"x": {**tensor(), "more": 1}}, bytes(8)),
+    "one place": file_bytes({"x": tensor(offsets=[8])}, bytes(8)),
+    "places that end before they begin": file_bytes({"x": tensor(offsets=[8, 0])}, bytes(8)),
+    "more bytes than values": file_bytes({"x": tensor(offsets=[0, 12])}, bytes(12)),
+    "values beyond the file": file_bytes({"x": tensor()}, bytes(4)),
+    "bytes of no tensor": file_bytes({"x": tensor()}, bytes(9)),
+    "a hole": file_bytes({"x": tensor(), "y": tensor(offsets=[12, 20])}, bytes(20)),
+    "an overlap": file_bytes({"x": tensor(), "y": tensor(offsets=[4, 12])}, bytes(12)),
+    "twice the same": file_bytes({"x": tensor(), "y": tensor()}, bytes(8)),
+    "twice the same, and as many bytes as both": file_bytes({"x": tensor(), "y": tensor()}, bytes(16)),
+    "a product beyond 64 bits": file_bytes({"x": tensor("U8", [1 << 33, 1 << 33], [0, 4])}, bytes(4)),
+    "an extent beyond 64 bits": file_bytes({"x": tensor("U8", [0, 1 << 70], [0, 0])}),
+    "a product that is zero modulo 2**64": file_bytes({"x": tensor("U8", [1 << 32, 1 << 32], [0, 0])}),
+    "metadata that are not texts": file_bytes({"__metadata__": {"x": 1}}),
 }  # fmt: skip
 
 
 # Files that the package accepts: the last of two names, unknown entries, and more axes than NumPy has.
-OURS = {"twice the same", "too many axes", "more than is asked for", "a name twice"}
+ACCEPTED_BY_THE_PACKAGE = {"twice the same", "too many axes", "more than is asked for", "a name twice"}
 
 
 @pytest.mark.parametrize("name", BAD)
@@ -219,7 +219,7 @@ def test_malformed_files_raise(name: str, tmp_path: Path) -> None:
             read()
 
 
-@pytest.mark.parametrize("name", sorted(set(BAD) - OURS))
+@pytest.mark.parametrize("name", sorted(set(BAD) - ACCEPTED_BY_THE_PACKAGE))
 def test_the_package_refuses_these_too(name: str) -> None:
     with pytest.raises((safetensors.SafetensorError, ValueError)):
         reference.load(BAD[name])

@@ -22,7 +22,7 @@ from forerun.np import host
 from forerun.safetensors import save_file
 from forerun.testing import closed_gate
 from tests.support.engine.settings import configured
-from tests.support.engine.waiting import returns, waits_for_values
+from tests.support.engine.waiting import assert_waits, result_without_waiting
 from tests.support.processes import subprocesses
 
 VALUES = numpy.arange(12.0, dtype="float32").reshape(3, 4)
@@ -114,13 +114,13 @@ class TestTheFileIsThere:
     def test_it_waits_for_values(self, kind: str, tmp_path: Path) -> None:
         name, save, _ = SAVES[kind]
         x = np.array(VALUES)
-        waits_for_values(lambda: save(tmp_path / name, x + 0))
+        assert_waits(lambda: save(tmp_path / name, x + 0))
 
     @every_save
     def test_it_does_not_wait_if_asked_not_to(self, kind: str, tmp_path: Path) -> None:
         name, save, read = SAVES[kind]
         x = np.array(VALUES)
-        size = returns(lambda: (save(tmp_path / name, x + 0, wait=False), os.listdir(tmp_path)))
+        size = result_without_waiting(lambda: (save(tmp_path / name, x + 0, wait=False), os.listdir(tmp_path)))
         assert size[1] == []
         forerun.waitall()
         assert (numpy.reshape(read(tmp_path / name), VALUES.shape) == VALUES).all()

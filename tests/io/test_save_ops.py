@@ -14,15 +14,15 @@ import forerun
 from forerun import np, npx, profiler
 from forerun._io import npy
 from forerun.testing import closed_gate
-from tests.support.engine.waiting import returns, waits_for_values
-from tests.support.files.file_sizes import SOME
+from tests.support.engine.waiting import assert_waits, result_without_waiting
+from tests.support.files.file_sizes import LARGE
 
 SAVES = (np.save, np.savez, np.savez_compressed, np.savetxt)
 
 
 class TestSave:
     def test_in_every_mode(self, engine: str, tmp_path: Path) -> None:
-        x = np.arange(SOME).reshape(3, -1)
+        x = np.arange(LARGE).reshape(3, -1)
         sizes = [
             np.save(tmp_path / "x", x * 2, wait=False), np.savez(tmp_path / "xs", x, turned=x.T, wait=False),
             np.savez_compressed(tmp_path / "small", x=x, wait=False), npx.save(tmp_path / "named", [x]),
@@ -31,14 +31,14 @@ class TestSave:
         for size, name in zip(sizes, ["x.npy", "xs.npz", "small.npz", "named"]):
             assert size.item() == (tmp_path / name).stat().st_size
         assert (size.dtype, size.shape) == (numpy.dtype("int64"), ())
-        values = numpy.arange(SOME).reshape(3, -1)
+        values = numpy.arange(LARGE).reshape(3, -1)
         assert (numpy.load(tmp_path / "x.npy") == 2 * values).all()
         assert (numpy.load(tmp_path / "xs.npz")["turned"] == values.T).all()
         assert (numpy.load(tmp_path / "small.npz")["x"] == values).all()
         assert sizes[2].item() < sizes[1].item() / 4
         assert (npx.load(tmp_path / "named")[0].numpy() == values).all()
 
-    def test_writes_what_was_there_when_it_was_issued(self, tmp_path: Path) -> None:
+    def test_writes_the_values_at_issue(self, tmp_path: Path) -> None:
         x = np.arange(5)
         with closed_gate():
             np.save(tmp_path / "x", x, wait=False)
@@ -71,20 +71,20 @@ class TestSave:
                 np.load(tmp_path / "a.npy"), np.load(tmp_path / "b.npz")["arr_0"], npx.load(tmp_path / "f")[0],
             ]  # fmt: skip
 
-        found = returns(program)
+        found = result_without_waiting(program)
         assert all(x.tolist() == [0, 2, 4, 6] for x in found[-3:])
 
     def test_an_open_file_is_written_now(self, tmp_path: Path) -> None:
         x = np.arange(4)
         for write in (np.save, np.savez, np.savetxt, npx.save, lambda file, x: x.tofile(file)):
             with open(tmp_path / "x", "wb") as file:
-                waits_for_values(lambda file=file, write=write: write(file, x * 1))
+                assert_waits(lambda file=file, write=write: write(file, x * 1))
             assert (tmp_path / "x").stat().st_size > 0
 
     def test_numpys_own_function_waits(self, tmp_path: Path) -> None:
         numpy.save(tmp_path / "x", np.arange(3))
         assert (tmp_path / "x.npy").exists()
-        waits_for_values(lambda: numpy.savez(tmp_path / "y", np.arange(3) * 2))
+        assert_waits(lambda: numpy.savez(tmp_path / "y", np.arange(3) * 2))
 
     def test_in_asyncio(self, tmp_path: Path) -> None:
         async def program() -> int:
@@ -98,7 +98,7 @@ class TestSave:
         assert asyncio.run(program()) == (tmp_path / "x.npy").stat().st_size
 
     def test_two_devices(self, two_devices: list[forerun.Device], tmp_path: Path) -> None:
-        x, y = (np.arange(SOME, device=device) for device in two_devices)
+        x, y = (np.arange(LARGE, device=device) for device in two_devices)
         np.savez(tmp_path / "x", x, y, wait=False)
         np.save(tmp_path / "y", y, wait=False)
         found = np.load(tmp_path / "x.npz")
@@ -120,7 +120,7 @@ class TestSave:
 
     def test_the_profile_shows_files(self, tmp_path: Path) -> None:
         with profiler.record() as p:
-            np.save(tmp_path / "x", np.arange(SOME), wait=False)
+            np.save(tmp_path / "x", np.arange(LARGE), wait=False)
             np.load(tmp_path / "x.npy").wait()
         queues = {e.name: e.queue for e in p.trace.ops}
         assert queues["save"] == queues["load"] == "io"

@@ -42,9 +42,9 @@ class TestText:
         assert (tmp_path / "x").read_bytes() == x.T.astype(x.dtype.newbyteorder("=")).tobytes()
         x.tofile(tmp_path / "x")
         for more in ({}, {"count": 3}, {"offset": 2 * x.itemsize}, {"count": 99}, {"offset": x.nbytes}, {"offset": 3}):
-            theirs = numpy.fromfile(tmp_path / "x", dtype, **more)
-            ours = np.fromfile(tmp_path / "x", dtype, **more)
-            assert (ours.tolist(), ours.dtype) == (theirs.tolist(), theirs.dtype.newbyteorder("="))
+            expected = numpy.fromfile(tmp_path / "x", dtype, **more)
+            result = np.fromfile(tmp_path / "x", dtype, **more)
+            assert (result.tolist(), result.dtype) == (expected.tolist(), expected.dtype.newbyteorder("="))
         for offset in (-1, x.nbytes + 1):
             with pytest.raises(ValueError, match="offset must be within the file"):
                 np.fromfile(tmp_path / "x", dtype, offset=offset)

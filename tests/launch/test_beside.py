@@ -32,7 +32,7 @@ def open_files() -> int:
     return len(os.listdir("/proc/self/fd"))
 
 
-def heard(rank: link.Link) -> str:
+def failure_of(rank: link.Link) -> str:
     """The failure that a rank learns of within three seconds, or nothing."""
     end = time.monotonic() + 3
     while not rank.failure and time.monotonic() < end:
@@ -47,8 +47,8 @@ def wait_for_the_end() -> None:
 
 def test_a_rank_that_is_gone_is_reported(ranks: list[link.Link]) -> None:
     ranks[1].close()
-    assert heard(ranks[0]).endswith("is gone: its connection ended silently")
-    assert heard(ranks[0]).startswith("rank 1 (host ")
+    assert failure_of(ranks[0]).endswith("is gone: its connection ended silently")
+    assert failure_of(ranks[0]).startswith("rank 1 (host ")
     ranks[0].close()
     wait_for_the_end()
 
@@ -56,14 +56,14 @@ def test_a_rank_that_is_gone_is_reported(ranks: list[link.Link]) -> None:
 def test_a_rank_that_has_ended_well_is_not_missed(ranks: list[link.Link]) -> None:
     ranks[1].end()
     ranks[1].close()
-    assert heard(ranks[0]) == ""
+    assert failure_of(ranks[0]) == ""
     ranks[0].close()
     wait_for_the_end()
 
 
 def test_an_exception_is_reported(ranks: list[link.Link]) -> None:
     ranks[1].raised("ValueError: a mistake")
-    assert heard(ranks[0]).endswith("raised ValueError: a mistake")
+    assert failure_of(ranks[0]).endswith("raised ValueError: a mistake")
     for each in ranks:
         each.close()
     wait_for_the_end()
@@ -73,7 +73,8 @@ def test_without_the_process_a_rank_learns_that_it_is_gone(ranks: list[link.Link
     watch._started[-1].kill()
     watch._started.pop().wait()
     assert (
-        heard(ranks[0]) == "the process that watches the ranks, beside rank 0, is gone: its connection ended silently"
+        failure_of(ranks[0])
+        == "the process that watches the ranks, beside rank 0, is gone: its connection ended silently"
     )
 
 

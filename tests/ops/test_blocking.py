@@ -12,14 +12,14 @@ from forerun import _core, autograd, np, npx
 from forerun.np import ndarray
 from tests.ops.cases import CASES
 from tests.ops.cases.table import Case, arrays_of, results, to_forerun
-from tests.support.engine.waiting import READERS, returns, waits_for_values
+from tests.support.engine.waiting import READERS, assert_waits, result_without_waiting
 
 
 @pytest.mark.parametrize("case", [c for c in CASES if not c.waits], ids=lambda c: c.name)
 def test_every_op_returns(case: Case) -> None:
     samples = [args for dtype in case.dtype_list()[-1:] for args in case.arguments(dtype)]
     arguments = [to_forerun(args) for args in samples]
-    found = returns(lambda: [case(case.op, args) for args in arguments])
+    found = result_without_waiting(lambda: [case(case.op, args) for args in arguments])
     assert len(found) == len(samples)
     for r in results(found):
         assert not isinstance(r, ndarray) or r.ready
@@ -39,7 +39,7 @@ def test_every_gradient_returns(case: Case) -> None:
             if outputs:
                 autograd.backward(outputs)
 
-    returns(gradients)
+    result_without_waiting(gradients)
 
 
 @pytest.mark.parametrize("case", [c for c in CASES if c.waits], ids=lambda c: c.name)
@@ -49,13 +49,13 @@ def test_ops_whose_shape_depends_on_values_wait(case: Case) -> None:
     def compute() -> None:
         case(case.op, tuple(a.copy() if isinstance(a, ndarray) else a for a in args))
 
-    waits_for_values(compute)
+    assert_waits(compute)
 
 
 @pytest.mark.parametrize("name", READERS)
 def test_reading_values_waits(name: str) -> None:
     x = np.array([0.0, 1.0, 2.0])
-    waits_for_values(lambda: READERS[name](x * 1))
+    assert_waits(lambda: READERS[name](x * 1))
 
 
 def refused(function: Callable[[], Any]) -> None:
@@ -99,7 +99,7 @@ def test_the_rest_does_not_wait(name: str) -> None:
         y = x * 1
         NOT_READERS[name]([y, y] if name == "a NumPy function" else y)
 
-    returns(compute)
+    result_without_waiting(compute)
 
 
 def test_a_long_program_returns_before_any_of_it_runs() -> None:
@@ -112,7 +112,7 @@ def test_a_long_program_returns_before_any_of_it_runs() -> None:
             y = y * 1.01 + 1
         return y, _core.stats()["done"] - done
 
-    y, ran = returns(program)
+    y, ran = result_without_waiting(program)
     assert ran == 0
     want = numpy.ones(100, "float32")
     for _ in range(200):

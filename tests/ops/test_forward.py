@@ -163,22 +163,22 @@ def operands(case: Case, dtype: numpy.dtype) -> list[numpy.dtype]:
 
 def laid_out(case: Case, dtype: numpy.dtype, views: tuple[View, View]) -> tuple[list[Any], list[Any]]:
     """Operands of a layout for the op and for its reference: views are made after the arrays."""
-    mine, theirs = [], []
+    forerun_operands, numpy_operands = [], []
     for k, kind in enumerate(operands(case, dtype)):
         shape, view = views[k % 2]
         values = case.draw(kind, seed=k)(*shape)
-        mine.append(view(to_forerun(values)))
-        theirs.append(numpy.asarray(view(values)))
-    return mine, theirs
+        forerun_operands.append(view(to_forerun(values)))
+        numpy_operands.append(numpy.asarray(view(values)))
+    return forerun_operands, numpy_operands
 
 
-def compare_bits(case: Case, mine: Any, theirs: Any, what: str) -> None:
+def compare_bits(case: Case, forerun_operands: Any, numpy_operands: Any, what: str) -> None:
     """The op must give the bits that NumPy gives for dense copies of the operands. (For others, NumPy's bits can
     differ: where elements lie apart, its loops compute some functions in another way.)"""
-    (got,) = (r.numpy() for r in case(case.op, tuple(mine)))
-    dense = tuple(numpy.ascontiguousarray(x).reshape(x.shape) for x in theirs)
+    (got,) = (r.numpy() for r in case(case.op, tuple(forerun_operands)))
+    dense = tuple(numpy.ascontiguousarray(x).reshape(x.shape) for x in numpy_operands)
     want = numpy.asarray(*reference(case, dense))
-    assert got.dtype == expected_dtype(case, want.dtype, [x.dtype for x in theirs]), what
+    assert got.dtype == expected_dtype(case, want.dtype, [x.dtype for x in numpy_operands]), what
     assert same_bits(got, want.astype(got.dtype)), f"{what}: got {got!r}, want {want!r}"
 
 
@@ -186,8 +186,8 @@ def compare_bits(case: Case, mine: Any, theirs: Any, what: str) -> None:
 def test_layouts(case: Case, engine: str) -> None:
     for dtype in case.dtype_list():
         for label, views in LAYOUTS.items():
-            mine, theirs = laid_out(case, dtype, views)
-            compare_bits(case, mine, theirs, f"{case.name}, {dtype}, {label}")
+            forerun_operands, numpy_operands = laid_out(case, dtype, views)
+            compare_bits(case, forerun_operands, numpy_operands, f"{case.name}, {dtype}, {label}")
 
 
 @by_name(UFUNCS)
@@ -224,13 +224,13 @@ def test_special_values(case: Case) -> None:
         if case.name in ("np.power", "np.float_power") and dtype.kind == "i":
             values[1] = values[1][values[1] >= 0]  # others are an error
         if len(values) == 1:
-            theirs = [values[0]]
+            numpy_operands = [values[0]]
         else:
             a, b = values[-2][:, None], values[-1][:40]
-            theirs = [numpy.ascontiguousarray(x) for x in numpy.broadcast_arrays(a, b)]
+            numpy_operands = [numpy.ascontiguousarray(x) for x in numpy.broadcast_arrays(a, b)]
             if len(values) == 3:
-                theirs.insert(0, case.draw("bool")(*theirs[0].shape))
-        compare_bits(case, to_forerun(tuple(theirs)), theirs, f"{case.name}, {dtype}")
+                numpy_operands.insert(0, case.draw("bool")(*numpy_operands[0].shape))
+        compare_bits(case, to_forerun(tuple(numpy_operands)), numpy_operands, f"{case.name}, {dtype}")
 
 
 @by_name(UFUNCS)
@@ -274,10 +274,10 @@ LARGE = [
 def test_large_reductions(case: Case, dtype: str, layout: str) -> None:
     shape, view = REDUCED[layout]
     values = case.draw(dtype)(*shape)
-    mine, theirs = view(to_forerun(values)), numpy.asarray(view(to_forerun(values)).numpy())
-    wide = theirs.astype({"f": "float64", "c": "complex128"}.get(theirs.dtype.kind, "int64"))
+    array, numpy_array = view(to_forerun(values)), numpy.asarray(view(to_forerun(values)).numpy())
+    wide = numpy_array.astype({"f": "float64", "c": "complex128"}.get(numpy_array.dtype.kind, "int64"))
     for axis in (0, 1, None):
-        got, want = case.op(mine, axis).numpy(), numpy.asarray(case.reference(wide, axis))
+        got, want = case.op(array, axis).numpy(), numpy.asarray(case.reference(wide, axis))
         assert got.shape == want.shape
         if got.dtype.kind in "biu" or case.name in ("np.max", "np.min"):
             assert same_bits(got, want.astype(got.dtype))

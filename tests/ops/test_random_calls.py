@@ -54,8 +54,8 @@ def family(error: Exception) -> type[Exception]:
 
 def compare(name: str, args: tuple[Any, ...], options: dict[str, Any], tolerance: float, bits: bool = False) -> None:
     """Call NumPy's function and forerun's."""
-    mine = lambda a: np.array(a) if isinstance(a, numpy.ndarray) else a
-    mapped = lambda v: [mine(a) for a in v] if isinstance(v, list) else mine(v)
+    convert = lambda a: np.array(a) if isinstance(a, numpy.ndarray) else a
+    mapped = lambda v: [convert(a) for a in v] if isinstance(v, list) else convert(v)
     want = outcome(lambda: getattr(numpy, name)(*args, **options))
     got = outcome(lambda: getattr(np, name)(*map(mapped, args), **{k: mapped(v) for k, v in options.items()}))
     what = f"{name}(*{args!r}, **{options!r})"

@@ -89,14 +89,14 @@ def test_a_name_is_given_once():
 
 
 def test_operations_of_programs_need_no_registered_name():
-    mine = elementwise(numpy.add, name="add", constant=True, doc="a + b.")
+    unregistered = elementwise(numpy.add, name="add", constant=True, doc="a + b.")
     also = primitive(None)(lambda x: x)
-    assert operations.name_of(mine) is None
+    assert operations.name_of(unregistered) is None
     assert operations.name_of(also) is None
-    assert operations["add"] is not mine
+    assert operations["add"] is not unregistered
 
 
-def test_a_module_that_is_imported_again_after_an_interrupt_replaces_what_it_had(monkeypatch):
+def test_a_module_that_is_imported_again_after_an_interrupt_replaces_its_names(monkeypatch):
     names = Names("number")
     for value in ("first", "second"):
         monkeypatch.setitem(sys.modules, "interrupted", types.ModuleType("interrupted"))
@@ -109,7 +109,7 @@ def test_a_module_that_is_imported_again_after_an_interrupt_replaces_what_it_had
         names.add("one", "third", "another")
 
 
-def test_a_cell_of_a_notebook_that_is_executed_again_replaces_what_it_had():
+def test_a_cell_of_a_notebook_that_is_executed_again_replaces_its_names():
     names = Names("number")
     names.add("one", "first", "__main__")
     names.add("one", "second", "__main__")

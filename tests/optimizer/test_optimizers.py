@@ -338,7 +338,7 @@ def test_updates_are_not_recorded() -> None:
     numpy.testing.assert_allclose(weight.grad.asnumpy(), 2 * weight.asnumpy())
 
 
-def test_create_says_what_it_needs() -> None:
+def test_errors_of_create() -> None:
     made = optimizer.Adam()
     assert optimizer.create(made) is made
     with pytest.raises(ValueError, match=r"optimizer: name must be one of sgd, .* got 'lion'"):

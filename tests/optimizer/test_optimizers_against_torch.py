@@ -7,7 +7,7 @@ import pytest
 
 from forerun import autograd, gluon, lr_scheduler, np, optimizer
 from forerun.gluon import nn
-from tests.support.gluon.gluon_samples import close
+from tests.support.gluon.gluon_samples import assert_close
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: nothing to compare with", exc_type=ImportError)
 RNG = numpy.random.default_rng(13)
@@ -29,22 +29,22 @@ PAIRS: list[tuple[str, dict[str, Any], str, dict[str, Any]]] = [
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: f"{pair[0]} {pair[1]}")
 def test_twenty_steps(pair: tuple[str, dict[str, Any], str, dict[str, Any]], decay: float) -> None:
     """With a learning rate that changes in between."""
-    name, settings, peer, its_settings = pair
+    name, settings, peer, torch_settings = pair
     start, gradients = RNG.normal(size=(3, 4)), RNG.normal(size=(20, 3, 4))
-    theirs = torch.tensor(start, requires_grad=True)
-    its = getattr(torch.optim, peer)([theirs], lr=0.1, weight_decay=decay, **its_settings)
-    ours = optimizer.create(name, learning_rate=0.1, wd=decay, **settings)
+    torch_weight = torch.tensor(start, requires_grad=True)
+    torch_optimizer = getattr(torch.optim, peer)([torch_weight], lr=0.1, weight_decay=decay, **torch_settings)
+    forerun_optimizer = optimizer.create(name, learning_rate=0.1, wd=decay, **settings)
     weight = np.array(start, dtype="float64")
-    state = ours.create_state(0, weight)
+    state = forerun_optimizer.create_state(0, weight)
     for t, g in enumerate(gradients):
         # Where momentum is kept times the rate, as in MXNet, another rate means something else.
         rate = 0.1 if "momentum" in settings or t < 10 else 0.03
-        ours.set_learning_rate(rate)
-        its.param_groups[0]["lr"] = rate
-        theirs.grad = torch.tensor(g)
-        its.step()
-        ours.update(0, weight, np.array(g, dtype="float64"), state)
-        close(weight, theirs.detach().numpy(), 1e-12)
+        forerun_optimizer.set_learning_rate(rate)
+        torch_optimizer.param_groups[0]["lr"] = rate
+        torch_weight.grad = torch.tensor(g)
+        torch_optimizer.step()
+        forerun_optimizer.update(0, weight, np.array(g, dtype="float64"), state)
+        assert_close(weight, torch_weight.detach().numpy(), 1e-12)
 
 
 def test_each_optimizer_is_among_them() -> None:
@@ -68,59 +68,61 @@ def rates(make: Any, n: int = 25) -> list[float]:
 
 def test_learning_rates() -> None:
     """Factors count from the first step on, which is number 1; the others from 0."""
-    s, ours = torch.optim.lr_scheduler, lr_scheduler
+    torch_schedulers, schedulers = torch.optim.lr_scheduler, lr_scheduler
     n = range(25)
-    factor = ours.FactorScheduler(4, 0.7, base_lr=0.5)
-    close([factor(t + 1) for t in n], rates(lambda o: s.StepLR(o, 4, 0.7)), 1e-12)
-    several = ours.MultiFactorScheduler([3, 9, 10], 0.7, base_lr=0.5)
-    close([several(t + 1) for t in n], rates(lambda o: s.MultiStepLR(o, [3, 9, 10], 0.7)), 1e-12)
-    cosine = ours.CosineScheduler(24, base_lr=0.5, final_lr=0.1)
-    close([cosine(t) for t in n], rates(lambda o: s.CosineAnnealingLR(o, 24, 0.1)), 1e-12)
-    poly = ours.PolyScheduler(20, base_lr=0.5, pwr=3)
-    close([poly(t) for t in n], rates(lambda o: s.PolynomialLR(o, 20, 3)), 1e-12)
-    warm = ours.CosineScheduler(24, base_lr=0.5, warmup_steps=6, warmup_begin_lr=0.05)
-    both = lambda o: s.SequentialLR(o, [s.LinearLR(o, 0.1, 1, 6), s.CosineAnnealingLR(o, 18)], [6])
-    close([warm(t) for t in n], rates(both), 1e-12)
+    factor = schedulers.FactorScheduler(4, 0.7, base_lr=0.5)
+    assert_close([factor(t + 1) for t in n], rates(lambda o: torch_schedulers.StepLR(o, 4, 0.7)), 1e-12)
+    several = schedulers.MultiFactorScheduler([3, 9, 10], 0.7, base_lr=0.5)
+    assert_close([several(t + 1) for t in n], rates(lambda o: torch_schedulers.MultiStepLR(o, [3, 9, 10], 0.7)), 1e-12)
+    cosine = schedulers.CosineScheduler(24, base_lr=0.5, final_lr=0.1)
+    assert_close([cosine(t) for t in n], rates(lambda o: torch_schedulers.CosineAnnealingLR(o, 24, 0.1)), 1e-12)
+    poly = schedulers.PolyScheduler(20, base_lr=0.5, pwr=3)
+    assert_close([poly(t) for t in n], rates(lambda o: torch_schedulers.PolynomialLR(o, 20, 3)), 1e-12)
+    warm = schedulers.CosineScheduler(24, base_lr=0.5, warmup_steps=6, warmup_begin_lr=0.05)
+    both = lambda o: torch_schedulers.SequentialLR(
+        o, [torch_schedulers.LinearLR(o, 0.1, 1, 6), torch_schedulers.CosineAnnealingLR(o, 18)], [6]
+    )
+    assert_close([warm(t) for t in n], rates(both), 1e-12)
 
 
 def lenet() -> tuple[Any, Any]:
     """The same network twice, with the same parameters, in float64."""
-    ours, t = nn.HybridSequential(), torch.nn
-    ours.add(
+    net, t = nn.HybridSequential(), torch.nn
+    net.add(
         nn.Conv2D(3, 3, padding=1), nn.BatchNorm(), nn.Activation("relu"), nn.MaxPool2D(),
         nn.Conv2D(4, 3), nn.Activation("sigmoid"), nn.AvgPool2D(), nn.Flatten(), nn.Dense(5, "tanh"), nn.Dense(3),
     )  # fmt: skip
-    theirs = t.Sequential(
+    torch_net = t.Sequential(
         t.Conv2d(1, 3, 3, padding=1), t.BatchNorm2d(3), t.ReLU(), t.MaxPool2d(2),
         t.Conv2d(3, 4, 3), t.Sigmoid(), t.AvgPool2d(2), t.Flatten(), t.Linear(16, 5), t.Tanh(), t.Linear(5, 3),
     ).double()  # fmt: skip
-    ours.initialize()
-    ours(np.zeros((1, 1, 12, 12)))
-    ours.cast("float64")
-    return ours, theirs
+    net.initialize()
+    net(np.zeros((1, 1, 12, 12)))
+    net.cast("float64")
+    return net, torch_net
 
 
 @pytest.mark.parametrize("hybrid", [False, True])
 def test_training_of_a_network(hybrid: bool) -> None:
-    ours, theirs = lenet()
-    trained = [p for p in ours.collect_params().values() if p.grad_req != "null"]
-    for p, q in zip(trained, theirs.parameters(), strict=True):
+    net, torch_net = lenet()
+    trained = [p for p in net.collect_params().values() if p.grad_req != "null"]
+    for p, q in zip(trained, torch_net.parameters(), strict=True):
         p.set_data(np.array(q.detach().numpy().copy(), dtype="float64"))
     if hybrid:
-        ours.hybridize()
-    trainer = gluon.Trainer(ours.collect_params(), "adam", {"learning_rate": 0.02, "wd": 0.01, "epsilon": 1e-4})
-    its = torch.optim.Adam(theirs.parameters(), 0.02, weight_decay=0.01, eps=1e-4)
+        net.hybridize()
+    trainer = gluon.Trainer(net.collect_params(), "adam", {"learning_rate": 0.02, "wd": 0.01, "epsilon": 1e-4})
+    torch_optimizer = torch.optim.Adam(torch_net.parameters(), 0.02, weight_decay=0.01, eps=1e-4)
     cross_entropy = gluon.loss.SoftmaxCrossEntropyLoss()
     for _ in range(8):
         x, y = RNG.normal(size=(6, 1, 12, 12)), RNG.integers(0, 3, 6)
         with autograd.record():
-            loss = cross_entropy(ours(np.array(x, dtype="float64")), np.array(y))
+            loss = cross_entropy(net(np.array(x, dtype="float64")), np.array(y))
         loss.backward()
         trainer.step(6)
-        its.zero_grad()
-        t_loss = torch.nn.functional.cross_entropy(theirs(torch.tensor(x)), torch.tensor(y))
+        torch_optimizer.zero_grad()
+        t_loss = torch.nn.functional.cross_entropy(torch_net(torch.tensor(x)), torch.tensor(y))
         t_loss.backward()
-        its.step()
-        close(loss.mean(), t_loss.item(), 1e-9)
-    for p, q in zip(trained, theirs.parameters(), strict=True):
-        close(p.data(), q.detach().numpy(), 1e-7)
+        torch_optimizer.step()
+        assert_close(loss.mean(), t_loss.item(), 1e-9)
+    for p, q in zip(trained, torch_net.parameters(), strict=True):
+        assert_close(p.data(), q.detach().numpy(), 1e-7)

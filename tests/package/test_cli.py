@@ -144,16 +144,16 @@ class TestMisuse:
 
 class TestTrace:
     @pytest.mark.parametrize(
-        ("how", "status", "said"),
+        ("how", "status", "message"),
         [
             ("", 0, ""), ("raise", 1, "ZeroDivisionError"), ("exit", 7, ""), ("words", 1, "a reason"),
             ("lost", 1, "program.py:10: an error that no read has raised"), ("interrupt", 130, "KeyboardInterrupt"),
         ],
     )  # fmt: skip
-    def test_the_status_is_the_scripts_and_the_report_comes(self, how, status, said, script, tmp_path):
+    def test_the_status_is_the_scripts_and_the_report_comes(self, how, status, message, script, tmp_path):
         done = forerun_command("trace", str(script), *([how] if how else []), folder=tmp_path)
         assert done.returncode == status, done.stderr
-        assert said in done.stderr
+        assert message in done.stderr
         assert "matmul" in done.stdout
         assert (tmp_path / "build/trace/program.html").read_text().startswith("<!doctype html>")
 
@@ -230,7 +230,7 @@ class TestRun:
 
 
 class TestInfo:
-    def test_says_what_is_in_force_and_why(self):
+    def test_shows_settings_in_force_and_their_sources(self):
         done = forerun_command("info", "--json", FORERUN_CPU_DEVICES="2", FORERUN_WORKERS="3", FORERUN_NOTHING="x")
         facts = json.loads(done.stdout)
         assert facts["settings"]["cpu_devices"] == 2
@@ -308,41 +308,41 @@ class TestBench:
         assert found.answers == ["forerun (8 operations dropped: result never read)"]
 
     def test_a_wrong_result_is_no_time(self):
-        ours = libraries()["forerun"]
-        wrong = Library(ours.xp, lambda a: ours.array(a + 1), ours.wait)
+        library = libraries()["forerun"]
+        wrong = Library(library.xp, lambda a: library.array(a + 1), library.wait)
         found = measured(PROGRAMS["chain"], self.quick(), {"wrong": wrong, "NumPy": libraries()["NumPy"]})
         assert bench._figures(found)["wrong"] == {"wrong": "other results than NumPy"}
         assert not found.ok
 
     def test_completed_means_that_values_are_there(self):
         """The wait that ends a measurement is asked for after the calls, once in each round."""
-        said: list[str] = []
-        ours = libraries()["forerun"]
+        calls: list[str] = []
+        library = libraries()["forerun"]
 
         def wait(results: object) -> None:
-            said.append("wait")
-            ours.wait(results)
+            calls.append("wait")
+            library.wait(results)
 
-        peers = {"forerun": Library(ours.xp, ours.array, wait), "NumPy": libraries()["NumPy"]}
+        peers = {"forerun": Library(library.xp, library.array, wait), "NumPy": libraries()["NumPy"]}
         measured(PROGRAMS["chain"], self.quick(), peers)
-        assert len(said) == 4
+        assert len(calls) == 4
 
 
 def in_a_terminal(*words: str, **variables: str) -> str:
     """What a command writes where standard output and error are a terminal."""
-    ours, theirs = pty.openpty()
+    terminal, program_end = pty.openpty()
     environment = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FORCE_COLOR")} | {"TERM": "xterm"}
     process = subprocess.Popen(
-        [sys.executable, "-m", "forerun", *words], stdout=theirs, stderr=theirs, env=environment | variables
+        [sys.executable, "-m", "forerun", *words], stdout=program_end, stderr=program_end, env=environment | variables
     )
-    os.close(theirs)
+    os.close(program_end)
     found = b""
     try:
-        while piece := os.read(ours, 65536):
+        while piece := os.read(terminal, 65536):
             found += piece
     except OSError:  # the other end has been closed
         pass
-    os.close(ours)
+    os.close(terminal)
     assert process.wait(60) == 0
     return found.decode()
 

@@ -259,7 +259,7 @@ ENTRIES = re.compile(r"init_\w+|add_direct_\w+")
 @pytest.mark.parametrize(
     "path", sorted({path.with_suffix("") for path in BINDINGS}), ids=lambda path: str(path.relative_to(CORE))
 )
-def test_a_header_declares_what_its_body_defines(path: Path) -> None:
+def test_a_header_declares_the_functions_of_its_body(path: Path) -> None:
     declared, defined = functions(path.with_suffix(".h"), ";"), functions(path.with_suffix(".cpp"), r"\{")
     assert declared == {name for name in defined if not ENTRIES.fullmatch(name)}
 
@@ -492,7 +492,7 @@ def test_the_check_sees_relative_imports(tmp_path: Path, monkeypatch: pytest.Mon
     assert [import_rank(name) for name in found.values()] == [PYTHON_RANK[x] for x in ("gluon", "ops", "np")]
 
 
-def test_the_top_level_is_what_users_import() -> None:
+def test_the_top_level_has_public_modules_only() -> None:
     """All else is in folders with `_`; and no function of the package hides a module of its name."""
     modules = {path.stem for path in PACKAGE.iterdir() if path.is_dir() or path.suffix == ".py"}
     modules = {name for name in modules if not name.startswith("_")}

@@ -70,7 +70,7 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize(("mistake", "error", "message"), MISTAKES)
-def test_a_message_says_what_to_do(mistake, error, message):
+def test_a_message_names_the_remedy(mistake, error, message):
     with pytest.raises(error, match=message):
         mistake()
 

@@ -136,7 +136,7 @@ class TestMetadata:
         assert forerun.__file__ is not None
         assert (pathlib.Path(forerun.__file__).parent / "py.typed").exists()
 
-    def test_stub_names_what_the_core_has(self):
+    def test_stub_has_the_names_of_the_core(self):
         stub = pathlib.Path(_core.__file__).with_name("_core.pyi")
         tree = ast.parse(stub.read_text())
         named = {node.name for node in tree.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
@@ -160,7 +160,7 @@ class TestLicences:
         return pathlib.Path(_core.__file__).parent
 
     @pytest.mark.parametrize("name", PARTS)
-    def test_of_what_is_in_a_library(self, name):
+    def test_of_parts_in_a_library(self, name):
         library, sign, words = PARTS[name]
         file = pathlib.Path(_core.__file__) if library == "_core" else self.folder() / library
         assert sign in file.read_bytes()
@@ -173,7 +173,7 @@ class TestLicences:
             for f in (self.folder() / "lib").glob("lib[gq]*")  # the Fortran run time, in older OpenBLAS wheels
         }
 
-    def test_the_page_lists_what_is_carried(self):
+    def test_the_page_lists_the_licences_in_the_package(self):
         page = (ROOT / "docs" / "project" / "licences.md").read_text()
         carried = {f.name for f in (self.folder() / "licenses").iterdir()}
         assert carried == {f"{name.split(',')[0]}.txt" for name in PARTS}
@@ -212,22 +212,22 @@ class TestDocstrings:
     def test_functions_and_classes(self, name):
         module = importlib.import_module(name)
         things = {n: getattr(module, n) for n in names_of(module)}
-        ours = {n: v for n, v in things.items() if getattr(v, "__module__", "").startswith("forerun")}
-        assert [n for n, v in ours.items() if callable(v) and not documented(v)] == []
+        defined = {n: v for n, v in things.items() if getattr(v, "__module__", "").startswith("forerun")}
+        assert [n for n, v in defined.items() if callable(v) and not documented(v)] == []
 
     @pytest.mark.parametrize("name", [m for m in MODULES if m.startswith("forerun.ops.")])
     def test_functions_of_ops_have_an_example(self, name):
         module = importlib.import_module(name)
         functions = {n: v for n, v in vars(module).items() if n in getattr(module, "__all__", [])}
-        ours = {n: v for n, v in functions.items() if inspect.isroutine(inspect.unwrap(v))}
-        assert [n for n, v in ours.items() if ">>>" not in v.__doc__] == []
+        routines = {n: v for n, v in functions.items() if inspect.isroutine(inspect.unwrap(v))}
+        assert [n for n, v in routines.items() if ">>>" not in v.__doc__] == []
 
     @pytest.mark.parametrize("module", [arithmetic, bitwise, exponential])
     def test_examples_in_elementwise_docstrings_hold(self, module):
         names = {**{n: getattr(module, n) for n in module.__all__}, "inf": math.inf, "nan": math.nan}
-        said = [m for op in names.values() for m in REMARK.findall(getattr(op, "__doc__", ""))]
-        assert len(said) > 2
-        assert [m for m in said if eval(m[0], names).item() != eval(m[1])] == []
+        examples = [m for op in names.values() for m in REMARK.findall(getattr(op, "__doc__", ""))]
+        assert len(examples) > 2
+        assert [m for m in examples if eval(m[0], names).item() != eval(m[1])] == []
 
     @pytest.mark.parametrize("name", MODULES)
     def test_methods(self, name):
@@ -237,8 +237,8 @@ class TestDocstrings:
             if not inspect.isclass(cls) or cls.__module__ != name or cls.__name__.startswith("_"):
                 continue
             for key, method in vars(cls).items():
-                ours = inspect.isfunction(method) and method.__module__ == name
-                if ours and not key.startswith("_") and key != "forward" and not documented(getattr(cls, key)):
+                is_own = inspect.isfunction(method) and method.__module__ == name
+                if is_own and not key.startswith("_") and key != "forward" and not documented(getattr(cls, key)):
                     missing.append(f"{cls.__name__}.{key}")
         assert missing == []
 

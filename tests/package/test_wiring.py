@@ -42,7 +42,7 @@ PARTS: dict[str, Any] = {"engine": engine.table, "arrays": arrays.table}
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_the_core_names_what_is_missing(part):
+def test_the_core_names_the_missing_part(part):
     given = PARTS[part]()
     for name in given:
         with pytest.raises(RuntimeError, match=rf"wire: {part} must be given all .*, got no {name}$"):
@@ -89,7 +89,7 @@ def importing(code: str) -> str:
     return found.stderr.splitlines()[-1]
 
 
-def test_an_import_that_forgets_something_fails_and_says_what():
+def test_an_import_without_a_row_of_a_table_names_the_row():
     """Broken on purpose: a row of each table is not there."""
     forget = "import forerun\nfrom forerun._wiring import {0} as part\nwhole = part.table\npart.table = lambda: "
     forget += "{{k: v for k, v in whole().items() if k not in {1}}}\n"
@@ -110,5 +110,5 @@ def test_functions_of_higher_modules_are_registered():
 
 def test_arrays_that_are_made_before_are_distinguished():
     code = "from forerun import _core\nx = _core.full((300, 300), 1, 'float32', None)\nx + x"
-    said = "add: forerun.np must be imported first, got an array made without it"
-    assert importing(code) == f"NotImplementedError: {said}"
+    message = "add: forerun.np must be imported first, got an array made without it"
+    assert importing(code) == f"NotImplementedError: {message}"

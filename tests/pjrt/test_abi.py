@@ -70,11 +70,12 @@ def place(field: str, head: bool) -> str:
     return f"head.{field}" if head and field in ("struct_size", "extension_start") else field
 
 
-def checks(ours: str, header: str) -> list[str]:
+def checks(abi_header: str, header: str) -> list[str]:
     """Return the assertions of a C++ program."""
     functions = re.findall(r"_PJRT_API_STRUCT_FIELD\((PJRT_\w+)\)", header)
     slots = {
-        name: int(slot) for name, slot in re.findall(r"struct (\w+) \{\s*static constexpr int kSlot = (\d+);", ours)
+        name: int(slot)
+        for name, slot in re.findall(r"struct (\w+) \{\s*static constexpr int kSlot = (\d+);", abi_header)
     }
     assert len(slots) > 40
     lines = [f"static_assert(abi::kSlots == {len(functions)});"]
@@ -86,11 +87,11 @@ def checks(ours: str, header: str) -> list[str]:
             f"SAME(offsetof(abi::Table, functions) + {slot} * sizeof(abi::Function), offsetof(PJRT_Api, {function}));"
         )
         pairs[name] = f"{function}_Args"
-    for name, theirs in pairs.items():
+    for name, struct in pairs.items():
         head = name in slots or name in ("Program", "ExecuteOptions")
-        lines.append(f"SAME(sizeof(abi::{name}), sizeof({theirs}));")
-        for field in fields(header, theirs):
-            lines.append(f"SAME(offsetof(abi::{name}, {place(field, head)}), offsetof({theirs}, {field}));")
+        lines.append(f"SAME(sizeof(abi::{name}), sizeof({struct}));")
+        for field in fields(header, struct):
+            lines.append(f"SAME(offsetof(abi::{name}, {place(field, head)}), offsetof({struct}, {field}));")
     lines += [f"SAME(int(abi::{a}), int({b}));" for a, b in CONSTANTS.items()]
     return lines
 

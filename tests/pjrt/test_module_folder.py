@@ -37,9 +37,9 @@ def run(plugin: Path, folder: Path, processes: int) -> list[tuple[int, int]]:
     for process in started:
         process.stdin.write("go\n")
         process.stdin.flush()
-    said = [process.communicate(timeout=PATIENCE)[0] for process in started]
+    outputs = [process.communicate(timeout=PATIENCE)[0] for process in started]
     assert [process.returncode for process in started] == [0] * processes
-    return [tuple(map(int, words.split())) for words in said]  # type: ignore[misc]
+    return [tuple(map(int, words.split())) for words in outputs]  # type: ignore[misc]
 
 
 def test_processes_share_a_folder(file_of_plugin: Path, tmp_path: Path) -> None:

@@ -102,7 +102,7 @@ taken = [np.take(x, i - k) for k in range(1500)]
 parts = [x[k : k + 9000].copyto(here) for k in range(40)]
 print(all(t.tolist() == [(MIB - k) % MIB, MIB - 1 - k] for k, t in enumerate(taken)))
 print(all(p.tolist() == list(range(k, k + 9000)) for k, p in enumerate(parts)))
-print(said(sums[1].item).startswith("IndexError: take: "), said(sums[2].item).startswith("IndexError: take: "))
+print(outcome(sums[1].item).startswith("IndexError: take: "), outcome(sums[2].item).startswith("IndexError: take: "))
 """
     assert printed(program, execute_us=300) == [[1], [1], [1, 1]]
 
@@ -222,9 +222,9 @@ def test_copies_of_many_threads() -> None:
     program = """
 import threading
 def work(device):
-    mine = x.copyto(device)
+    copied = x.copyto(device)
     for i in range(30):
-        y = mine.copyto(here)
+        y = copied.copyto(here)
         z = y.copyto(gpu) + y.copyto(other).copyto(gpu)
         good.append(((z - 2 * x).sum() == 0).item())
         del y, z

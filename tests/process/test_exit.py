@@ -10,7 +10,7 @@ import pytest
 from tests.support.processes.subprocesses import execute, output
 
 UNREAD = "import os, sys\ny = np.take(np.ones(3), np.array([7]))\n"
-SAID = "an error that no read has raised: take: index must be in [-3, 3), got 7"
+MESSAGE = "an error that no read has raised: take: index must be in [-3, 3), got 7"
 
 
 class TestExit:
@@ -151,7 +151,7 @@ class TestStatus:
 
     def test_switch_in_the_environment(self):
         done = execute(UNREAD, FORERUN_EXIT_STATUS="0")
-        assert (done.returncode, done.stderr) == (0, f"forerun: <string>:5: {SAID}\n")
+        assert (done.returncode, done.stderr) == (0, f"forerun: <string>:5: {MESSAGE}\n")
 
     def test_everything_else_at_exit_takes_place(self):
         """Python's handlers, buffers, modules' ends, and C's handlers, which see the status."""
@@ -167,7 +167,7 @@ module = Module()
         done = execute(UNREAD + "atexit.register(lambda: print('last registered'))\n", early=early)
         lines = ["last registered", "first registered", "module", "last"]
         assert (done.returncode, done.stdout.splitlines()) == (1, lines)
-        assert done.stderr == f"forerun: <string>:13: {SAID}\n"
+        assert done.stderr == f"forerun: <string>:13: {MESSAGE}\n"
 
     def test_under_pytest(self, tmp_path):
         test = tmp_path / "test_it.py"
@@ -176,7 +176,7 @@ module = Module()
         )
         run = f"import pytest, sys\nsys.exit(pytest.main(['-q', '-p', 'no:cacheprovider', {str(test)!r}]))\n"
         done = execute(run)
-        assert (done.returncode, done.stderr) == (1, f"forerun: {test}:4: {SAID}\n")
+        assert (done.returncode, done.stderr) == (1, f"forerun: {test}:4: {MESSAGE}\n")
         assert "1 passed" in done.stdout
 
     def test_no_standard_error(self):
@@ -194,7 +194,7 @@ for y in many[:50] + many[1400:1500]:
 """
         done = execute(program)
         assert done.returncode == 1
-        assert done.stderr.splitlines() == [f"forerun: <string>:6: {SAID} (950 times)", "forerun: and 500 more"]
+        assert done.stderr.splitlines() == [f"forerun: <string>:6: {MESSAGE} (950 times)", "forerun: and 500 more"]
 
     def test_lines_of_a_loop_are_printed_once_in_their_order(self):
         program = """
@@ -202,7 +202,7 @@ for i in range(3):
     y = np.take(np.ones(3), np.array([7]))
     z = np.take(np.ones(3), np.array([8]))
 """
-        first = f"forerun: <string>:6: {SAID} (3 times)"
+        first = f"forerun: <string>:6: {MESSAGE} (3 times)"
         assert execute(program).stderr.splitlines() == [first, first.replace(":6:", ":7:").replace("got 7", "got 8")]
 
     def test_after_many_that_were_seen(self):
@@ -213,7 +213,7 @@ for _ in range(1500):
     except IndexError: pass
 y = np.take(np.ones(3), i)
 """
-        assert execute(program).stderr == f"forerun: <string>:9: {SAID}\n"
+        assert execute(program).stderr == f"forerun: <string>:9: {MESSAGE}\n"
 
 
 HANGS = """

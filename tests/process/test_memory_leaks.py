@@ -16,7 +16,7 @@ import forerun
 from forerun import _core, autograd, np, npx
 from forerun._codegen.compiler import engine_of
 from forerun.testing import closed_gate
-from tests.support.engine.resources import in_use, settled
+from tests.support.engine.resources import leaks, resource_counts
 from tests.support.engine.settings import running
 from tests.support.paths import ROOT
 from tests.support.processes.subprocesses import output
@@ -241,7 +241,7 @@ class TestBursts:
         assert all(a[-1].item() == day + 1 for a in arrays)
 
 
-def grown(step: Any, times: int, warm: int = 200) -> dict[str, int]:
+def growing_resources(step: Any, times: int, warm: int = 200) -> dict[str, int]:
     """Return the resources that grow after the first of `times` steps; bytes of pages only above some megabytes.
 
     Pages alone are looked at three times: the allocator may keep a large block once, and a leak repeats.
@@ -256,16 +256,16 @@ def grown(step: Any, times: int, warm: int = 200) -> dict[str, int]:
 def _grown(step: Any, times: int, warm: int) -> dict[str, int]:
     for i in range(warm):
         step(i)
-    settled(in_use())
+    leaks(resource_counts())
     _core.quiesce()
     gc.collect()
-    before, objects = in_use(), len(gc.get_objects())
+    before, objects = resource_counts(), len(gc.get_objects())
     pages = resident()  # last: the list of all objects takes megabytes, which the allocator keeps
     for i in range(warm, warm + times):
         step(i)
     _core.quiesce()
     gc.collect()
-    left = {name: n - before[name] for name, n in in_use().items() if n > before[name]}
+    left = {name: n - before[name] for name, n in resource_counts().items() if n > before[name]}
     if (more := resident() - pages) > 6 * MB:
         left["pages"] = more
     if (more := len(gc.get_objects()) - objects) > 50:
@@ -284,7 +284,7 @@ class TestNoGrowth:
                 y = y * 0.5 + i
             y.wait()
 
-        assert grown(step, n) == {}
+        assert growing_resources(step, n) == {}
 
     def test_buffers_of_scalars(self):
         x = np.arange(3)
@@ -292,7 +292,7 @@ class TestNoGrowth:
         def step(i: int) -> None:
             assert all(memoryview(x[1])[()] == 1 for _ in range(100))
 
-        assert grown(step, 2000) == {}
+        assert growing_resources(step, 2000) == {}
 
     def test_training_steps(self):
         w = np.ones((20, 5))
@@ -307,7 +307,7 @@ class TestNoGrowth:
             if i % 50 == 0:
                 loss.item()
 
-        assert grown(step, 2000) == {}
+        assert growing_resources(step, 2000) == {}
 
     def test_failing_tasks(self, engine):
         """Errors that were raised are not kept, nor the frames and arrays that their tracebacks hold."""
@@ -320,14 +320,14 @@ class TestNoGrowth:
             with pytest.raises(ValueError, match="now and then"):
                 (npx.host(fail, [x], [((100,), "float32")])[0] + 1).wait()
 
-        assert grown(step, 1500, warm=50) == {}
+        assert growing_resources(step, 1500, warm=50) == {}
 
     def test_errors_of_ops(self, engine):
         def step(i: int) -> None:
             with pytest.raises(IndexError):
                 np.take(np.ones(3), np.array([i + 3])).wait()
 
-        assert grown(step, 1500, warm=50) == {}
+        assert growing_resources(step, 1500, warm=50) == {}
 
     def test_threads(self):
         def step(i: int) -> None:
@@ -336,7 +336,7 @@ class TestNoGrowth:
             thread.join()
 
         with running("4 workers"):
-            assert grown(step, 500) == {}
+            assert growing_resources(step, 500) == {}
 
     def test_workers_that_start_and_end(self):
         def step(i: int) -> None:
@@ -344,7 +344,7 @@ class TestNoGrowth:
             _core.quiesce()
 
         with running("4 workers"):
-            assert grown(step, 300) == {}
+            assert growing_resources(step, 300) == {}
 
     def test_settings(self):
         before = forerun.config()
@@ -354,7 +354,7 @@ class TestNoGrowth:
             (np.ones(100) + i).wait()
 
         try:
-            assert grown(step, 200) == {}
+            assert growing_resources(step, 200) == {}
         finally:
             forerun.configure(**before)
 
@@ -364,12 +364,12 @@ class TestNoGrowth:
             for _ in range(3):
                 f(np.ones(10)).wait()
 
-        assert grown(step, 300) == {}
+        assert growing_resources(step, 300) == {}
 
     @pytest.mark.filterwarnings("ignore:hybridize. .* has been captured 64 times")
     def test_one_hybrid_function_of_ever_other_shapes(self):
         f = forerun.hybrid(lambda x: np.tanh(x * 2) + 1)
-        assert grown(lambda i: f(np.ones(i + 1)).wait(), 300) == {}
+        assert growing_resources(lambda i: f(np.ones(i + 1)).wait(), 300) == {}
 
     def test_groups_that_never_repeat(self):
         """Plans of groups are kept, but not for ever. The compiler is loaded before, not when a group is hot."""
@@ -379,7 +379,7 @@ class TestNoGrowth:
             x = np.ones(8192 + i)
             (np.sin(x) * 2 + 1).wait()
 
-        assert grown(step, 2500, warm=1500) == {}
+        assert growing_resources(step, 2500, warm=1500) == {}
 
     def test_code_that_is_made_up(self):
         """Lines of files that exist only once, and names that are used only once."""
@@ -391,7 +391,7 @@ class TestNoGrowth:
             space["y"].wait()
 
         x = np.ones(3)
-        assert grown(step, 2000, warm=1500) == {}
+        assert growing_resources(step, 2000, warm=1500) == {}
 
     def test_names_that_are_made_up(self):
         """In a process of its own: it uses up what names there may be. The package's own are known all the same."""
@@ -434,19 +434,19 @@ except ValueError as error: print(str(error).split(":")[0])
                 for _ in range(50):
                     (np.ones(3) + i).wait()
 
-        assert grown(step, 100, warm=20) == {}
+        assert growing_resources(step, 100, warm=20) == {}
 
     def test_forks(self):
         """In a process of its own: a fork takes its time for each page of the tests before."""
         program = f"""
 sys.path.insert(0, {str(ROOT)!r})
-from tests.process.test_memory_leaks import grown
+from tests.process.test_memory_leaks import growing_resources
 def step(i):
     (np.ones(100) + i).wait()
     pid = os.fork()
     if pid == 0:
         os._exit(0 if (np.ones(3) + i)[0].item() == i + 1 else 1)
     assert os.waitpid(pid, 0)[1] == 0
-print(grown(step, 60, warm=5))
+print(growing_resources(step, 60, warm=5))
 """
         assert output("import os, sys\n" + program) == ["{}"]

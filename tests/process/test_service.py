@@ -178,7 +178,7 @@ def test_a_document_that_is_too_large(service):
     assert run(main()) == 413
 
 
-def test_at_its_end_it_answers_what_has_come(service, expected):
+def test_at_its_end_it_answers_received_requests(service, expected):
     process, port = service
 
     async def main() -> None:
@@ -193,7 +193,7 @@ def test_at_its_end_it_answers_what_has_come(service, expected):
     assert process.wait(60) == 0
 
 
-def test_the_meter_sees_what_holds_up_a_loop():
+def test_the_meter_sees_calls_that_block_a_loop():
     program = """
 import asyncio, sys, threading, time
 from tests.support.processes.service_under_test import Meter

@@ -155,7 +155,7 @@ class TestRecorded:
         assert len(forerun.graph(y, limit=50)) == 50
 
     def test_a_function_of_ones_own(self):
-        class Mine(autograd.Function):
+        class Custom(autograd.Function):
             def forward(self, x):
                 return x * 2
 
@@ -165,12 +165,12 @@ class TestRecorded:
         w = np.ones(2)
         w.attach_grad()
         with autograd.record():
-            y = Mine()(w)
-        assert [name for name, *_ in shown(forerun.graph(y))] == ["leaf", "Mine"]
+            y = Custom()(w)
+        assert [name for name, *_ in shown(forerun.graph(y))] == ["leaf", "Custom"]
 
 
 class TestTrace:
-    def test_a_group_that_reads_what_was_issued_after_its_first_op(self):
+    def test_a_group_that_reads_an_op_issued_after_its_first(self):
         depth = {n: i for i, row in enumerate(layered({1: [2], 2: [], 3: [1]}, key=int).rows) for n in row}
         assert depth[2] < depth[1] < depth[3]
 

@@ -28,11 +28,13 @@ def line_below() -> int:
     return frame.f_back.f_lineno + 1
 
 
-def made(seq: int, start: float, end: float, thread: int = 1, name: str = "add", deps: tuple[int, ...] = ()) -> Event:
+def op_event(
+    seq: int, start: float, end: float, thread: int = 1, name: str = "add", deps: tuple[int, ...] = ()
+) -> Event:
     return Event("op", seq, name, ("program.py", seq), thread, 0, "compute", start, start, end, 8, deps)
 
 
-def waited(start: float, end: float, line: int = 7) -> Event:
+def wait_event(start: float, end: float, line: int = 7) -> Event:
     return Event("wait", 0, "wait", ("program.py", line), 0, 0, None, start, start, end)
 
 
@@ -99,7 +101,7 @@ class TestRecord:
 
 
 class TestTrace:
-    trace = Trace([made(1, 0, 4), made(2, 1, 3, thread=2), made(3, 6, 8, thread=2), waited(0, 8)])
+    trace = Trace([op_event(1, 0, 4), op_event(2, 1, 3, thread=2), op_event(3, 6, 8, thread=2), wait_event(0, 8)])
 
     def test_busy_counts_overlapping_ops_once(self):
         assert self.trace.busy() == 6
@@ -108,33 +110,33 @@ class TestTrace:
 
     def test_overlap_needs_two_threads(self):
         assert self.trace.overlap() == 2
-        assert Trace([made(1, 0, 4), made(2, 1, 3)]).overlap() == 0
+        assert Trace([op_event(1, 0, 4), op_event(2, 1, 3)]).overlap() == 0
 
     def test_ops_that_end_together_ran_one_after_the_other(self):
-        events = [made(1, 1, 9), made(2, 3, 9.1), made(3, 4, 9.2)]
+        events = [op_event(1, 1, 9), op_event(2, 3, 9.1), op_event(3, 4, 9.2)]
         assert [e.ended for e in Trace.from_events(events)] == [3, 4, 9.2]
 
 
 class TestLanes:
     def test_the_program_comes_first_then_workers_and_copies(self):
-        copy = replace(made(3, 2, 3, thread=1), queue="copy")
-        found = lanes(Trace([made(1, 0, 1, thread=5), made(2, 1, 2, thread=2), copy, waited(0, 3)]))
+        copy = replace(op_event(3, 2, 3, thread=1), queue="copy")
+        found = lanes(Trace([op_event(1, 0, 1, thread=5), op_event(2, 1, 2, thread=2), copy, wait_event(0, 3)]))
         assert [(lane.label, lane.thread) for lane in found] == [
             ("front end", 0), ("worker 1", 2), ("worker 2", 5), ("copies", 1)
         ]  # fmt: skip
 
     def test_a_thread_that_issued_and_never_waited_is_one_of_the_program(self):
-        ops = [replace(made(n, n, n + 1), issuer=8) for n in (1, 2)]
+        ops = [replace(op_event(n, n, n + 1), issuer=8) for n in (1, 2)]
         front, worker = lanes(Trace(ops))
         assert (front.thread, front.front, front.issues) == (8, True, ops)
         assert (worker.thread, worker.front, worker.issues) == (1, False, [])
 
     def test_operations_issued_by_workers_have_no_lane(self):
-        found = lanes(Trace([made(1, 1, 2), replace(made(2, 2, 3), issuer=1)]))
+        found = lanes(Trace([op_event(1, 1, 2), replace(op_event(2, 2, 3), issuer=1)]))
         assert [(lane.thread, len(lane.issues)) for lane in found] == [(0, 1), (1, 0)]
 
     def test_an_op_that_others_began_counts_from_its_turn(self):
-        _, lane = lanes(Trace([made(1, 0, 9), made(2, 1, 4)]))
+        _, lane = lanes(Trace([op_event(1, 0, 9), op_event(2, 1, 4)]))
         assert lane.intervals == [(1, 4), (4, 9)]
 
 
@@ -145,7 +147,7 @@ class TestTimeline:
         assert len(elements(picture, "rect", "wait")) == len(product.waits)
 
     def test_rectangles_lie_in_the_picture_and_not_on_each_other(self):
-        ops = [made(i, i, i + 2.5, thread=1 + i % 2) for i in range(1, 30)]
+        ops = [op_event(i, i, i + 2.5, thread=1 + i % 2) for i in range(1, 30)]
         boxes: dict[str, list[tuple[float, float]]] = {}
         for e in elements(profiler.timeline(Trace(ops)), "rect", "op"):
             x, width = float(e.get("x", "nan")), float(e.get("width", "nan"))
@@ -156,15 +158,15 @@ class TestTimeline:
             assert all(end <= x for (_, end), (x, _) in zip(sorted(row), sorted(row)[1:]))
 
     def test_many_ops_make_a_small_picture(self):
-        ops = [made(i, i, i + 0.7, thread=i % 16, name=f"op{i % 5}") for i in range(50_000)]
-        waits = [waited(i, i + 0.5) for i in range(10_000)]
+        ops = [op_event(i, i, i + 0.7, thread=i % 16, name=f"op{i % 5}") for i in range(50_000)]
+        waits = [wait_event(i, i + 0.5) for i in range(10_000)]
         picture = profiler.timeline(Trace(ops + waits))
         assert len(picture) < 1_000_000
         shown = elements(picture, "rect", "op")
         assert 16 <= len(shown) < 20_000
 
     def test_strange_names_stay_text(self, tmp_path):
-        picture = profiler.timeline(Trace([made(1, 0, 1, name='<a & "b">')]), tmp_path / "run.svg", "x < y & z")
+        picture = profiler.timeline(Trace([op_event(1, 0, 1, name='<a & "b">')]), tmp_path / "run.svg", "x < y & z")
         assert (tmp_path / "run.svg").read_text(encoding="utf-8") == picture
         assert "x < y & z" in [e.text for e in ElementTree.fromstring(picture).iter(SVG + "text")]
 
@@ -194,7 +196,7 @@ class TestGraph:
             assert all(at[b] - at[a] >= 10 - 1e-9 for a, b in pairwise(row))
 
     def test_a_long_trace_is_cut(self):
-        chain = Trace([made(i, i, i + 1, deps=(i - 1,)) for i in range(1, 30)])
+        chain = Trace([op_event(i, i, i + 1, deps=(i - 1,)) for i in range(1, 30)])
         assert len(elements(profiler.graph(chain, limit=10).svg, "g", "op")) == 10
 
     def test_dot_has_the_same_edges(self, product):
@@ -204,18 +206,18 @@ class TestGraph:
 
 class TestReport:
     def test_it_names_the_line_that_waited_longest(self):
-        text = profiler.report(Trace([waited(0, 1, line=3), waited(1, 5, line=8), made(1, 0, 2)]))
+        text = profiler.report(Trace([wait_event(0, 1, line=3), wait_event(1, 5, line=8), op_event(1, 0, 2)]))
         assert text.index("program.py:8") < text.index("program.py:3")
         assert "4,000.000" in text
 
     def test_sums_by_name(self):
-        text = profiler.report(Trace([made(1, 0, 1), made(2, 1, 2), made(3, 2, 5, name="dot")]))
+        text = profiler.report(Trace([op_event(1, 0, 1), op_event(2, 1, 2), op_event(3, 2, 5, name="dot")]))
         rows = [row.split() for row in text.splitlines()]
         assert ["dot", "1", "3,000.000", "3,000,000.0", "8"] in rows
         assert ["add", "2", "2,000.000", "1,000,000.0", "16"] in rows
 
-    def test_long_tables_say_what_they_leave_out(self):
-        trace = Trace([made(i, i, i + 1, name=f"op{i}") for i in range(10)])
+    def test_long_tables_count_their_omitted_rows(self):
+        trace = Trace([op_event(i, i, i + 1, name=f"op{i}") for i in range(10)])
         assert "... and 7 more" in profiler.report(trace, limit=3)
 
 

@@ -54,8 +54,8 @@ class TestMerged:
         assert [r.number for r in found.ranks] == [0, 1]
         assert len({e.seq for e in found.ops}) == 4
         for e in found.ops:
-            mine = {o.seq for o in found.ops if o.rank == e.rank}
-            assert set(e.deps) <= mine
+            of_rank = {o.seq for o in found.ops if o.rank == e.rank}
+            assert set(e.deps) <= of_rank
         assert {e.thread for e in found.events if e.rank == 0}.isdisjoint(
             {e.thread for e in found.events if e.rank == 1}
         )

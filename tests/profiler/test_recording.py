@@ -12,7 +12,7 @@ import pytest
 
 from forerun import _core, np, profiler
 from forerun.gluon import nn
-from tests.support.engine.threads import in_threads
+from tests.support.engine.threads import run_in_threads
 from tests.support.processes.subprocesses import PATIENCE, command, environment, execute, output
 
 ROOM = 1 << 17  # operations that a recording has room for
@@ -178,7 +178,7 @@ class TestRecord:
             return total
 
         with profiler.record() as p:
-            found = in_threads(4, work)
+            found = run_in_threads(4, work)
         assert found == [sum(i + k for k in range(200)) for i in range(4)]
         items = [line for line in p.trace.lines if line.cause == "item"]
         assert sum(line.waits + line.reads for line in items) == 800
@@ -230,7 +230,7 @@ class TestFile:
         assert status == -signal.SIGSEGV
         assert len(unfinished) == 2
 
-    def test_a_file_says_what_the_recording_says(self, x, tmp_path):
+    def test_a_file_has_the_events_of_the_recording(self, x, tmp_path):
         with profiler.record(tmp_path / "run") as p:
             (x + 1)[0, 0].item()
         assert profiler.load(tmp_path / "run").events == p.trace.events

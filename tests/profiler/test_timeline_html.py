@@ -15,7 +15,7 @@ import pytest
 
 from forerun import np, profiler
 from forerun.profiler import Trace
-from tests.support.traces import EVIL, many, small
+from tests.support.traces import MARKUP, large_trace, small_trace
 
 
 def parts(page: str) -> tuple[dict[str, Any], str, str]:
@@ -28,40 +28,40 @@ def parts(page: str) -> tuple[dict[str, Any], str, str]:
 
 class TestPage:
     def test_it_loads_nothing(self, tmp_path):
-        page = profiler.timeline(many(50), tmp_path / "run.html")
+        page = profiler.timeline(large_trace(50), tmp_path / "run.html")
         assert (tmp_path / "run.html").read_text() == page
         assert not re.findall(r"https?:|//[a-z]|src=|href=|@import|url\(|import\(|fetch|XMLHttp", page)
 
     def test_its_policy_allows_its_own_script_and_nothing_else(self, tmp_path):
-        _, script, policy = parts(profiler.timeline(small(), tmp_path / "run.html"))
+        _, script, policy = parts(profiler.timeline(small_trace(), tmp_path / "run.html"))
         digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
         assert policy.startswith("default-src 'none'")
         assert f"script-src 'sha256-{digest}'" in policy
 
     def test_text_of_the_program_does_not_end_an_element(self, tmp_path):
-        page = profiler.timeline(small(), tmp_path / "run.html", title=EVIL)
+        page = profiler.timeline(small_trace(), tmp_path / "run.html", title=MARKUP)
         data, _, _ = parts(page)  # there are two script elements, still
-        assert EVIL in data["names"]
-        assert any(EVIL in place for place in data["places"])
-        assert EVIL not in page
+        assert MARKUP in data["names"]
+        assert any(MARKUP in place for place in data["places"])
+        assert MARKUP not in page
         raw = page.partition('<script type="application/json" id="trace">')[2].partition("</script>")[0]
         assert not set("<>&") & set(raw)
 
     def test_times_are_nanoseconds_from_the_start(self, tmp_path):
-        data, _, _ = parts(profiler.timeline(small(), tmp_path / "run.html"))
+        data, _, _ = parts(profiler.timeline(small_trace(), tmp_path / "run.html"))
         worker = next(lane for lane in data["lanes"] if lane["label"] == "worker 1")
         assert worker["spans"]["start"][0] == 1_000_000
         assert worker["spans"]["length"][0] == 2_000_000
         assert data["span"] == 10_000_000
 
     def test_a_wait_for_a_member_of_a_group_is_one_for_the_group(self, tmp_path):
-        data, _, _ = parts(profiler.timeline(small(), tmp_path / "run.html"))
+        data, _, _ = parts(profiler.timeline(small_trace(), tmp_path / "run.html"))
         front = data["lanes"][0]
         group = data["ops"]["members"].index(2)
         assert front["waits"]["target"] == [group]
 
-    def test_lines_that_waited_with_what_to_write_instead(self, tmp_path):
-        once = small()
+    def test_lines_that_waited_with_advice(self, tmp_path):
+        once = small_trace()
         data, _, _ = parts(profiler.timeline(once, tmp_path / "run.html"))
         assert data["tables"][0]["rows"][0][-1] == "", "one wait is not a habit"
         again = replace(once.waits[0], started=once.waits[0].ended, ended=once.waits[0].ended + 1e-3)
@@ -72,7 +72,7 @@ class TestPage:
         assert ["matmul", "1", "2.00 ms"] in ops["rows"]
 
     def test_page_names_the_bottleneck(self, tmp_path):
-        page = profiler.timeline(small(), tmp_path / "run.html")
+        page = profiler.timeline(small_trace(), tmp_path / "run.html")
         assert re.search(r"<p>\d+% of the time [^<]+</p>", page)
 
     def test_a_trace_of_a_run(self, tmp_path):
@@ -87,7 +87,7 @@ class TestPage:
 
     def test_the_ending_must_be_known(self, tmp_path):
         with pytest.raises(ValueError, match=r"timeline: path must end in .html, .svg, .json, got '.*run.txt'"):
-            profiler.timeline(small(), tmp_path / "run.txt")
+            profiler.timeline(small_trace(), tmp_path / "run.txt")
         assert not (tmp_path / "run.txt").exists()
 
     def test_its_script_is_small(self):
@@ -104,7 +104,7 @@ def slices(events: list[dict[str, Any]]) -> dict[int, list[tuple[float, float, s
     return found
 
 
-@pytest.mark.parametrize("trace", [small(), many(2000)], ids=["small", "many"])
+@pytest.mark.parametrize("trace", [small_trace(), large_trace(2000)], ids=["small", "many"])
 class TestPerfetto:
     """The rules of the Trace Event Format."""
 
@@ -112,7 +112,7 @@ class TestPerfetto:
     def events(self, trace, tmp_path):
         return json.loads(profiler.timeline(trace, tmp_path / "run.json"))["traceEvents"]
 
-    def test_each_record_has_what_its_kind_needs(self, events):
+    def test_each_record_has_the_fields_of_its_kind(self, events):
         needs = {
             "X": {"name", "cat", "ts", "dur", "pid", "tid"}, "M": {"name", "pid", "tid", "args"},
             "C": {"name", "ts", "pid", "args"}, "s": (flow := {"name", "cat", "id", "ts", "pid", "tid"}), "t": flow,

@@ -11,7 +11,7 @@ import pytest
 from forerun import profiler
 from forerun.profiler import Trace
 from tests.support.browser import CHROMIUM, Browser
-from tests.support.traces import EVIL, many, small
+from tests.support.traces import MARKUP, large_trace, small_trace
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="a browser is needed: the package chromium, or Chrome")
 
@@ -40,7 +40,7 @@ class Shown:
 
     def __init__(self, browser: Browser, trace: Trace, folder: Path) -> None:
         self.browser = browser
-        profiler.timeline(trace, folder / "run.html", title=EVIL)
+        profiler.timeline(trace, folder / "run.html", title=MARKUP)
         browser.dark(False)
         browser.open(folder / "run.html")
         browser.ask(SEEN)
@@ -72,7 +72,7 @@ class Shown:
 
 @pytest.fixture
 def shown(browser: Browser, tmp_path: Path) -> Iterator[Shown]:
-    page = Shown(browser, small(), tmp_path)
+    page = Shown(browser, small_trace(), tmp_path)
     yield page
     assert browser.complaints == []
 
@@ -102,11 +102,11 @@ class TestDrawn:
         assert shown.colour(5.5, high) == shown.colour(0.5, high)
 
     def test_text_is_text(self, shown):
-        assert shown.ask("document.querySelector('h1').textContent") == EVIL
+        assert shown.ask("document.querySelector('h1').textContent") == MARKUP
         assert shown.ask("document.querySelectorAll('img').length") == 0
         shown.ask("select(3), applyFilter('img')")
-        assert EVIL in shown.ask("details.innerText")
-        assert EVIL in shown.hover(2.3, "lanes[2].spanTop + 3")
+        assert MARKUP in shown.ask("details.innerText")
+        assert MARKUP in shown.hover(2.3, "lanes[2].spanTop + 3")
         assert shown.ask("document.querySelectorAll('img').length") == 0
 
     def test_a_page_that_is_dark(self, shown):
@@ -182,15 +182,15 @@ class TestZoomAndPan:
 
 class TestLooking:
     def test_an_op_under_the_pointer(self, shown):
-        said = shown.hover(2, WORKER)
+        text = shown.hover(2, WORKER)
         for part in ("matmul (op 1)", "/folder/program.py:1", "float32 (3, 4)", "worker 1"):
-            assert part in said
-        assert "2.00 ms, from 1.00 ms to 3.00 ms" in said
+            assert part in text
+        assert "2.00 ms, from 1.00 ms to 3.00 ms" in text
 
     def test_a_wait_under_the_pointer(self, shown):
-        said = shown.hover(3, FRONT)
+        text = shown.hover(3, FRONT)
         for part in ("item", "/folder/program.py:9", "5.00 ms", "multiply + tanh (op 2)"):
-            assert part in said
+            assert part in text
 
     def test_memory_under_the_pointer(self, shown):
         assert "4.0 KiB" in shown.hover(4.5, "curves[0].top + 40")
@@ -210,7 +210,7 @@ class TestLooking:
         shown.browser.click(*shown.place(8, WORKER))
         assert shown.ask("selected") == -1
 
-    def test_a_click_on_a_wait_selects_what_it_waited_for(self, shown):
+    def test_a_click_on_a_wait_selects_the_awaited_op(self, shown):
         shown.browser.click(*shown.place(3, FRONT))
         assert "multiply + tanh (op 2)" in shown.ask("details.innerText")
 
@@ -260,7 +260,7 @@ class TestFilter:
 
 class TestMany:
     def test_a_hundred_thousand(self, browser, tmp_path):
-        shown = Shown(browser, many(100_000), tmp_path)
+        shown = Shown(browser, large_trace(100_000), tmp_path)
         shown.ask(COUNTED)
         shown.ask("draw()")
         columns = shown.ask("width * (lanes.length + 1)")

@@ -187,7 +187,7 @@ class TestPredictions:
         ends = run(found := programs.made(recorded, machine)).step_ends(found)
         assert ends[-1] - ends[-2] == pytest.approx(1.5 * 70 * MS)
 
-    def test_gradients_are_what_the_line_of_the_updates_reads(self):
+    def test_gradients_are_the_operands_of_the_line_of_the_updates(self):
         found = programs.gradients(Recorded.of(training()))
         assert found[1].site == ("train.py", 3)
         assert found[1].users == {7: [9], 8: [10]}
@@ -321,11 +321,11 @@ class TestRecordedRanks:
         assert found.alone == pytest.approx(20 * MS)
         assert " on 2 ranks (half of" in str(found)
 
-    def test_sums_take_what_they_take_on_the_other_network(self):
+    def test_sums_take_the_time_of_the_other_network(self):
         assert profiler.whatif(of_ranks(), ranks=2, link="1GB/s,0us").seconds == pytest.approx(23 * MS)
         assert profiler.whatif(of_ranks(), ranks=4, link="1GB/s,0us").seconds == pytest.approx(27 * MS)
 
-    def test_sums_take_what_they_take_of_a_core(self):
+    def test_sums_take_their_time_of_a_core(self):
         found = profiler.whatif(of_ranks(), ranks=2, link="1000TB/s,0us,copy=1GB/s")
         assert found.seconds == pytest.approx(23 * MS)
 

@@ -64,7 +64,7 @@ class TestLinks:
         assert Machine(ranks=8, link=Link(1e9, 1e-6)).core_between_ranks(8e6) == 0
         assert Machine(ranks=1, link=link).core_between_ranks(8e6) == 0
 
-    def test_collectives_take_what_their_steps_take(self):
+    def test_collectives_take_the_time_of_their_steps(self):
         link = Link(1e9, 1e-6)
         took = {c: Machine(ranks=8, link=link, collective=c).between_ranks(8e6) for c in ("ring", "tree", "halving")}
         assert took["ring"] == pytest.approx(14 * (1e6 / 1e9 + 1e-6))

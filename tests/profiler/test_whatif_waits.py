@@ -36,7 +36,7 @@ def saving(steps: int = 6) -> Trace:
     return trace
 
 
-def test_a_wait_comes_after_what_its_call_issues():
+def test_a_wait_comes_after_the_ops_that_its_call_issues():
     (acts,) = Recorded.of(saving()).acts.values()
     assert [a.name for a in acts[:4]] == ["matmul", "save", "save", "matmul"]
     assert [(a.op, a.needs) for a in acts[:3]] == [(1, ()), (2, ()), (0, (2,))]
@@ -44,7 +44,7 @@ def test_a_wait_comes_after_what_its_call_issues():
     assert acts[2].wake == pytest.approx(1 * MS)
 
 
-def test_a_call_that_issues_what_it_waits_for_takes_its_time():
+def test_a_call_that_issues_the_op_it_waits_for_takes_its_time():
     found = profiler.whatif(saving())
     assert (found.steps, found.replayed) == (6, pytest.approx(20 * MS))
     wait = next(change for change in found.changes() if change.kind == "wait")

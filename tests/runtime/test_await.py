@@ -15,9 +15,9 @@ import forerun
 from forerun import np, npx, profiler
 from forerun._runtime import asyncio as aio
 from forerun.testing import closed_gate
-from tests.support.engine.event_loops import LOOPS, descriptors, run, turns
+from tests.support.engine.event_loops import LOOPS, open_descriptors, run, run_other_tasks
 from tests.support.engine.late_arrays import late_array
-from tests.support.engine.resources import soon
+from tests.support.engine.resources import eventually
 from tests.support.processes.subprocesses import output
 
 
@@ -40,7 +40,7 @@ class TestLoops:
 
         run(main(), loop)
 
-    def test_it_raises_what_the_computation_raised_each_time(self, loop):
+    def test_it_raises_the_error_of_the_computation_each_time(self, loop):
         async def main() -> None:
             go = threading.Event()
             x = late_array(go, fails="late")
@@ -59,7 +59,7 @@ class TestLoops:
             await asyncio.wait([asyncio.create_task(wrapped(late_array(go)))], timeout=0)  # all threads are there now
             before = threading.active_count()
             tasks = [asyncio.create_task(wrapped(x)) for _ in range(1000)]
-            await turns()
+            await run_other_tasks()
             assert threading.active_count() == before
             go.set()
             assert all(y is x for y in await asyncio.gather(*tasks))
@@ -72,7 +72,7 @@ class TestLoops:
         async def main() -> int:
             with closed_gate():
                 tasks = [asyncio.create_task(wrapped(np.ones(2) + i)) for i in range(4 * aio._AT_ONCE)]
-                await turns()
+                await run_other_tasks()
             count = 0
             while not all(task.done() for task in tasks):
                 count += any(task.done() for task in tasks)
@@ -83,19 +83,19 @@ class TestLoops:
 
     def test_a_closed_loop_leaves_no_descriptor_and_no_array(self, loop):
         with closed_gate():
-            before, dropped = descriptors(), forerun.stats()["dropped"]
+            before, dropped = open_descriptors(), forerun.stats()["dropped"]
             alone = LOOPS[loop]()
             alone.set_exception_handler(lambda loop, context: None)  # tells of tasks that never ended
             x = np.ones(3) + 1
             pending = alone.create_task(wrapped(x))
-            alone.run_until_complete(turns())
+            alone.run_until_complete(run_other_tasks())
             assert not pending.done()
             alone.close()
             ref = weakref.ref(x)
             del x, pending, alone
             gc.collect()
             assert ref() is None
-            assert descriptors() == before
+            assert open_descriptors() == before
         forerun.waitall()
         assert forerun.stats()["dropped"] > dropped  # it had no handle
 
@@ -141,7 +141,7 @@ def test_behind_a_closed_gate(gate):
     async def main() -> None:
         x = np.ones(3) + 1
         task = asyncio.create_task(wrapped(x))
-        await turns(10)
+        await run_other_tasks(10)
         assert not task.done()
         forerun._core.gate(False)
         assert (await task).tolist() == [2, 2, 2]
@@ -157,7 +157,7 @@ class TestWritesBehindTheAwait:
             first, second = threading.Event(), threading.Event()
             x = late_array(first)
             task = asyncio.create_task(wrapped(x))
-            await turns()
+            await run_other_tasks()
             x[...] = late_array(second, value=5)
             first.set()
             await task
@@ -174,7 +174,7 @@ class TestWritesBehindTheAwait:
             for fails in ("first", "", "second", ""):
                 x[...] = late_array(go, fails)
                 tasks.append(asyncio.create_task(wrapped(x)))
-                await turns()
+                await run_other_tasks()
             go.set()
             ends = await asyncio.gather(*tasks, return_exceptions=True)
             assert [e.args[0] if isinstance(e, KeyError) else e is x for e in ends] == ["first", True, "second", True]
@@ -189,7 +189,7 @@ class TestCancellation:
             x = late_array(go)
             y = x + 1
             task, other = asyncio.create_task(wrapped(y)), asyncio.create_task(wrapped(y))
-            await turns()
+            await run_other_tasks()
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
@@ -231,9 +231,9 @@ class TestCancellation:
             with closed_gate():
                 arrays = [np.ones(3) + i for i in range(3 * aio._AT_ONCE)]
                 tasks = [asyncio.create_task((wrapped if i else first)(x)) for i, x in enumerate(arrays)]
-                await turns()
+                await run_other_tasks()
             await asyncio.wait(tasks)
-            await turns()
+            await run_other_tasks()
             assert [task.cancelled() for task in tasks] == [False] + [True] * (len(tasks) - 1)
             assert complaints == []
 
@@ -243,7 +243,7 @@ class TestCancellation:
         async def main() -> None:
             x = np.ones(3) + 1
             task = asyncio.create_task(wrapped(x))
-            await turns()
+            await run_other_tasks()
             task.cancel()
             await asyncio.wait([task])
 
@@ -263,12 +263,12 @@ class TestManyLoops:
             with closed_gate():
                 runner = asyncio.Runner(loop_factory=LOOPS[loop])
                 task = runner.get_loop().create_task(wrapped(np.ones(2) + i))
-                runner.get_loop().run_until_complete(turns())
+                runner.get_loop().run_until_complete(run_other_tasks())
             assert runner.get_loop().run_until_complete(task).tolist() == [i + 1, i + 1]
             runner.close()
 
         once(0)
-        before = descriptors()
+        before = open_descriptors()
         gc.disable()
         try:
             for i in range(1000 if loop == "asyncio" else 100):
@@ -276,7 +276,7 @@ class TestManyLoops:
         finally:
             gc.enable()
         gc.collect()
-        assert soon(lambda: descriptors() <= before)  # those of the thread of the last loop too
+        assert eventually(lambda: open_descriptors() <= before)  # those of the thread of the last loop too
 
     def test_in_several_threads_at_once(self, four_workers):
         ends: list[list[float]] = []
@@ -328,7 +328,7 @@ loop.close()
 class TestHostTasks:
     """They may hold every worker there is; an await ends all the same, as a wait does."""
 
-    def test_one_that_waits_for_what_comes_after_an_await(self):
+    def test_one_that_waits_for_operations_after_an_await(self):
         async def main() -> None:
             for before in (True, False):
                 go = threading.Event()

@@ -22,8 +22,8 @@ from forerun.profiler import Event, Trace, causes
 from forerun.profiler.cost import model
 from forerun.testing import closed_gate
 from tests.support.engine.settings import configured
-from tests.support.engine.threads import in_threads
-from tests.support.engine.waiting import READERS, waits_for_values
+from tests.support.engine.threads import run_in_threads
+from tests.support.engine.waiting import READERS, assert_waits
 from tests.support.paths import ROOT
 from tests.support.processes.subprocesses import PATIENCE, environment
 
@@ -57,15 +57,15 @@ def test_a_wait_has_its_kind_its_line_and_the_op(kind: str) -> None:
     read, cause = KINDS[kind]
     x = np.array([0.0, 1.0, 2.0])
     with profiler.record() as p:
-        waits_for_values(lambda: read(x * 1))
+        assert_waits(lambda: read(x * 1))
     waits = [w for w in p.trace.waits if w.thread != p.trace.waits[-1].thread or w.cause != "end"]
-    mine = [w for w in waits if w.cause == cause]
-    assert mine, f"got {[(w.name, w.cause) for w in waits]}"
-    assert mine[0].site is not None
-    assert mine[0].site[0] in {__file__, READERS["item"].__code__.co_filename}
+    of_cause = [w for w in waits if w.cause == cause]
+    assert of_cause, f"got {[(w.name, w.cause) for w in waits]}"
+    assert of_cause[0].site is not None
+    assert of_cause[0].site[0] in {__file__, READERS["item"].__code__.co_filename}
     if cause not in {"barrier", "shape"}:
-        assert mine[0].waited in {e.seq for e in p.trace.ops} | {m for e in p.trace.ops for m in e.members}
-    line = {x.site: x for x in p.trace.lines if x.cause == cause and x.waits}[mine[0].site]
+        assert of_cause[0].waited in {e.seq for e in p.trace.ops} | {m for e in p.trace.ops for m in e.members}
+    line = {x.site: x for x in p.trace.lines if x.cause == cause and x.waits}[of_cause[0].site]
     assert line.waits >= 1
     assert line.seconds > 0
 
@@ -82,7 +82,7 @@ def test_a_guard_raises_before_it_waits(kind: str) -> None:
 
 
 class TestGuard:
-    def test_it_names_call_line_and_what_to_write(self):
+    def test_it_names_call_line_and_advice(self):
         with closed_gate():
             y = np.ones(3) * 2
             with profiler.guard("raise"), pytest.raises(profiler.Blocked) as raised:
@@ -111,7 +111,7 @@ class TestGuard:
         assert {w.filename for w in given} == {__file__}
         assert given[1].lineno == given[0].lineno + 1
 
-    def test_the_innermost_holds_and_what_was_before_is_back(self):
+    def test_the_innermost_holds_and_the_previous_is_restored(self):
         y = np.ones(3)
         y.wait()
         with profiler.guard("raise", reads=True):
@@ -143,13 +143,13 @@ class TestGuard:
                     return "blocked"
 
         with profiler.guard("raise", reads=True):
-            assert in_threads(2, read) == ["[1.0, 1.0, 1.0]", "blocked"]
+            assert run_in_threads(2, read) == ["[1.0, 1.0, 1.0]", "blocked"]
 
     def test_guard_is_local_to_its_thread(self):
         y = np.ones(3)
         y.wait()
         with profiler.guard("raise", reads=True):
-            in_threads(1, lambda i: profiler.guard("off"))
+            run_in_threads(1, lambda i: profiler.guard("off"))
             with pytest.raises(profiler.Blocked):
                 y.tolist()
 
@@ -195,14 +195,14 @@ class TestGuard:
             profiler.guard("raise", allow=["sleep"])
 
 
-def sometime(i: int) -> int:
+def compute_for_a_while(i: int) -> int:
     """Compute for a while."""
     return i + 0 * len(str(7**5000))
 
 
 @pytest.mark.parametrize("threads", [True, False])
 def test_the_next_batch_of_a_loader_is_waited_for(threads: bool) -> None:
-    data = gluon.data.SimpleDataset(range(8)).transform(sometime)
+    data = gluon.data.SimpleDataset(range(8)).transform(compute_for_a_while)
     batches = gluon.data.DataLoader(data, 4, num_workers=1, thread_pool=threads)
     with profiler.record() as p:
         assert sum(int(batch.sum().item()) for batch in batches) == 28
@@ -235,14 +235,14 @@ def trace(*events: Event, cores: int = 2) -> Trace:
 
 
 class TestBlockers:
-    def test_lost_is_what_the_front_end_could_have_done_meanwhile(self):
+    def test_lost_is_the_work_that_the_front_end_could_have_done_meanwhile(self):
         t = trace(op(1, 0, 4), wait(1, 4, 7), op(2, 5, 9, issued=4.5, deps=(1,)), wait(6, 9, 8), op(3, 9, 9.5))
         found = {b.line.site[1]: b for b in profiler.blockers(t) if b.line.site}
         assert (found[7].line.seconds, found[7].lost) == (3, 2)  # 2 s from its end to the next wait
         assert (found[8].line.seconds, found[8].lost) == (3, 0.5)  # and here to the end
 
     @pytest.mark.parametrize(("deps", "lost"), [((), 3.0), ((1,), 0.5)])
-    def test_lost_is_what_idle_cores_could_have_run(self, deps, lost):
+    def test_lost_is_the_work_that_idle_cores_could_have_run(self, deps, lost):
         """The second op, issued behind the wait, could have run beside the first, unless it needs it."""
         t = trace(op(1, 0, 4), wait(0, 4, 7), op(2, 4.5, 7.5, issued=4.2, deps=deps), wait(4.5, 7.5, 8))
         (found,) = (b for b in profiler.blockers(t) if b.line.line == "program.py:7")

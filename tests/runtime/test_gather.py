@@ -11,7 +11,7 @@ import pytest
 import forerun
 from forerun import np, npx
 from forerun.testing import closed_gate
-from tests.support.engine.event_loops import LOOPS, run, turns
+from tests.support.engine.event_loops import LOOPS, run, run_other_tasks
 from tests.support.engine.late_arrays import late_array
 
 Pair = namedtuple("Pair", "left right")
@@ -60,7 +60,7 @@ class TestGather:
             task = asyncio.create_task(forerun.gather(failed, late_array(go)))
             with pytest.raises(KeyError):
                 await failed
-            await turns()
+            await run_other_tasks()
             assert not task.done()
             go.set()
             with pytest.raises(KeyError, match="bad") as caught:
@@ -111,7 +111,7 @@ class TestGather:
     def test_cancelled_it_holds_nothing(self):
         async def main() -> None:
             task = asyncio.create_task(forerun.gather(np.ones(3) + 1, np.ones(3) + 2))
-            await turns()
+            await run_other_tasks()
             task.cancel()
             await asyncio.wait([task])
 

@@ -25,7 +25,7 @@ def run(program: str, **environment: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.fixture
-def heard(queued: None, caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
+def log(queued: None, caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
     """The log from here on, with no thread started and no message queued. Small operations start threads, too."""
     forerun.configure(workers=1)
     caplog.set_level(logging.DEBUG, "forerun")
@@ -34,13 +34,13 @@ def heard(queued: None, caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFi
 
 
 class TestWorkers:
-    def test_they_start_with_the_first_operation_and_end_with_a_change(self, heard):
+    def test_they_start_with_the_first_operation_and_end_with_a_change(self, log):
         x = np.ones(3) + 1
         x.wait()
         forerun.waitall()
         forerun.configure(workers=2)
         ended = "all threads have ended; the next operation starts them again"
-        assert heard.messages == ["4 threads started", ended, "configured: workers=2"]
+        assert log.messages == ["4 threads started", ended, "configured: workers=2"]
 
     def test_small_work_at_once_starts_none(self):
         program = "from forerun import np\nx = np.ones(3) + 1\nx.wait()"
@@ -49,9 +49,9 @@ class TestWorkers:
     def test_at_exit_they_end(self):
         program = "import forerun\nfrom forerun import np\nforerun.configure(workers=1)\nx = np.ones(100000) + 1"
         done = run(LISTENING + program)
-        said = [line.removeprefix("INFO forerun: ") for line in done.stderr.splitlines()]
+        messages = [line.removeprefix("INFO forerun: ") for line in done.stderr.splitlines()]
         ended = "all threads have ended; the next operation starts them again"
-        assert said == ["configured: workers=1", "4 threads started", ended]
+        assert messages == ["configured: workers=1", "4 threads started", ended]
 
     def test_threads_that_the_system_refuses(self):
         program = (
@@ -65,24 +65,24 @@ class TestWorkers:
 
 
 class TestConfigure:
-    def test_says_what_has_changed_and_nothing_else(self, heard):
+    def test_logs_changed_settings_and_nothing_else(self, log):
         before = forerun.config()["io_threads"]
         forerun.configure(io_threads=before + 1, engine="async")
-        assert heard.messages == [f"configured: io_threads={before + 1}"]
-        heard.clear()
+        assert log.messages == [f"configured: io_threads={before + 1}"]
+        log.clear()
         forerun.configure(io_threads=before + 1)
-        assert heard.messages == []
+        assert log.messages == []
 
 
 class TestRoom:
-    def test_back_pressure_is_logged_once_a_second_at_most(self, heard):
+    def test_back_pressure_is_logged_once_a_second_at_most(self, log):
         forerun.configure(ops_ahead=8)
         kept = [np.ones(3) + i for i in range(4000)]
         forerun.waitall()
         del kept
-        said = [m for m in heard.messages if m.startswith("window full")]
-        assert 1 <= len(said) < 20
-        assert "ops_ahead operations are in flight" in said[0]
+        messages = [m for m in log.messages if m.startswith("window full")]
+        assert 1 <= len(messages) < 20
+        assert "ops_ahead operations are in flight" in messages[0]
 
 
 class TestSilence:
@@ -128,7 +128,7 @@ class TestSurroundings:
         assert "ERROR forerun: <string>:3: an error that no read has raised: LinAlgError" in done.stderr
 
 
-def test_a_handler_may_read_arrays(heard):
+def test_a_handler_may_read_arrays(log):
     """A handler runs outside of the engine: it may wait, too."""
 
     class Reading(logging.Handler):
@@ -146,6 +146,6 @@ def test_a_handler_may_read_arrays(heard):
     assert seen == [[2.0, 2.0, 2.0]]
 
 
-def test_levels(heard):
+def test_levels(log):
     say("debug", "%s and %d", "words", 3)
-    assert [(r.levelname, r.getMessage(), r.name) for r in heard.records] == [("DEBUG", "words and 3", "forerun")]
+    assert [(r.levelname, r.getMessage(), r.name) for r in log.records] == [("DEBUG", "words and 3", "forerun")]

@@ -49,7 +49,7 @@ def reports() -> Iterator[None]:
         yield
 
 
-def test_pending_names_what_runs_and_what_waits(stalled):
+def test_pending_names_running_and_waiting_operations(stalled):
     stalled.settle()
     with closed_gate():
         more = stalled.first + 1

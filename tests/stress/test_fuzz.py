@@ -151,7 +151,7 @@ class TestItself:
         assert small.steps <= 8
         assert check(small, MODES) is None  # it is the back end that was wrong
 
-    def test_numpy_would_find_what_all_modes_have_in_common(self, monkeypatch):
+    def test_errors_common_to_all_modes_are_found_by_numpy(self, monkeypatch):
         """An operation that is wrong everywhere."""
         monkeypatch.setattr(np, "maximum", np.minimum)
         found = searched(0, RUNS * PROGRAMS)
@@ -170,10 +170,10 @@ class TestItself:
             "import json, os, threading\nprint(json.dumps({'begin': 7}), flush=True)\n" + ending
         )
         monkeypatch.setattr(watch, "ROOT", tmp_path)
-        said = watch.lines([], patience=2, module="ends")
-        assert next(said) == {"begin": 7}
+        lines = watch.lines([], patience=2, module="ends")
+        assert next(lines) == {"begin": 7}
         with pytest.raises(watch.Stopped, match=kind):
-            next(said)
+            next(lines)
 
     def test_a_process_that_cannot_begin_ends_the_run(self, tmp_path, monkeypatch, capsys):
         from stress.fuzz.__main__ import main
@@ -182,13 +182,13 @@ class TestItself:
         assert main(["--seconds", "60", "--seed", "5", "--jobs", "1", "--out", str(tmp_path)]) == 1
         assert "findings 1" in capsys.readouterr().out
 
-    def test_command_line_runs_and_says_what_it_did(self, tmp_path, capsys):
+    def test_command_line_runs_and_prints_its_results(self, tmp_path, capsys):
         from stress.fuzz.__main__ import main
 
         assert main(["--seconds", "1", "--seed", "5", "--jobs", "1", "--out", str(tmp_path)]) == 0
-        said = capsys.readouterr().out
-        assert "findings 0" in said
-        assert "reads compared" in said
+        output = capsys.readouterr().out
+        assert "findings 0" in output
+        assert "reads compared" in output
 
 
 class TestFiles:

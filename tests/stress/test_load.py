@@ -22,7 +22,7 @@ def test_case(name, mode):
         load.CASES[name].run(load.CASES[name].small)
 
 
-def test_the_command_says_what_is_wrong(monkeypatch, capfd):
+def test_the_command_reports_errors(monkeypatch, capfd):
     """A case that fails makes the command fail."""
 
     monkeypatch.setattr("sys.argv", ["load.py", "--small", "tree", "no_such_size=x"])

@@ -44,15 +44,15 @@ _api.PyCapsule_GetName.restype = ctypes.c_char_p
 _api.PyCapsule_GetName.argtypes = [ctypes.py_object]
 
 
-def name_of(capsule: Any) -> bytes:
+def capsule_name(capsule: Any) -> bytes:
     """The name of a capsule, which says whether somebody has taken what is in it."""
     return _api.PyCapsule_GetName(capsule)
 
 
-def inside(capsule: Any) -> Managed | ManagedVersioned:
+def managed_tensor(capsule: Any) -> Managed | ManagedVersioned:
     """Return the tensor of an unused capsule."""
-    kind = ManagedVersioned if name_of(capsule) == VERSIONED else Managed
-    return kind.from_address(_api.PyCapsule_GetPointer(capsule, name_of(capsule)))
+    kind = ManagedVersioned if capsule_name(capsule) == VERSIONED else Managed
+    return kind.from_address(_api.PyCapsule_GetPointer(capsule, capsule_name(capsule)))
 
 
 class Producer:
@@ -83,8 +83,8 @@ class Producer:
     def capsule(self) -> Any:
         return _api.PyCapsule_New(ctypes.addressof(self.managed), VERSIONED if self.versioned else NAME, None)
 
-    def __dlpack__(self, **asked: Any) -> Any:
-        self.asked = asked
+    def __dlpack__(self, **options: Any) -> Any:
+        self.options = options
         return self.capsule()
 
     def __dlpack_device__(self) -> tuple[int, int]:

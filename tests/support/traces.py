@@ -6,9 +6,9 @@ import random
 
 from forerun.profiler import Event, Trace
 
-__all__ = ["EVIL", "many", "small"]
+__all__ = ["MARKUP", "large_trace", "small_trace"]
 
-EVIL = "</script><img src=x onerror=alert(1)>&amp;<!--"
+MARKUP = "</script><img src=x onerror=alert(1)>&amp;<!--"
 MS = 1e-3
 _names = ("matmul", "add", "multiply", "tanh", "sum", "subtract")
 
@@ -26,18 +26,18 @@ def _wait(start: float, end: float, line: int, op: int) -> Event:
     return Event("wait", 0, "item", site, 0, 0, None, start, start, end, cause="item", waited=op)
 
 
-def small() -> Trace:
+def small_trace() -> Trace:
     """Ten milliseconds: a product, a group that reads it and is waited for, a copy, and a name that is markup."""
     product = _op(1, "matmul", 1, 1.1, 3.1, issued=0.1 * MS, live=(0, 48))
     group = _op(2, "multiply + tanh", 1, 4.1, 6.1, (1,), members=(2, 3), live=(4096, 4096))
     copy = _op(4, "copy", 2, 3.1, 5.1, (1,), queue="copy", live=(4096, 2048))
-    evil = _op(5, EVIL, 3, 2.1, 2.6, site=(f"/{EVIL}/{EVIL}.py", 5))
+    evil = _op(5, MARKUP, 3, 2.1, 2.6, site=(f"/{MARKUP}/{MARKUP}.py", 5))
     wait = _wait(1.6 * MS, 6.6 * MS, 9, 3)
     late = _op(6, "add", 1, 9.1, 10.1)
     return Trace(sorted([product, group, copy, evil, wait, late], key=lambda e: e.started), {0: "cpu(0)"})
 
 
-def many(count: int) -> Trace:
+def large_trace(count: int) -> Trace:
     """As many ops as asked for, by three workers, with a wait for each hundredth."""
     draw, issued, live = random.Random(1), 0.0, 0
     events: list[Event] = []

@@ -26,10 +26,10 @@ dist.broadcast(y := torch.ones(2) * r, src=1)
 parts = [torch.zeros(1) for _ in range(n)]
 dist.all_gather(parts, torch.ones(1) * r)
 dist.all_gather_into_tensor(both := torch.zeros(n), torch.ones(1) * r)
-dist.reduce_scatter_tensor(mine := torch.zeros(1), torch.arange(2.0))
+dist.reduce_scatter_tensor(scattered := torch.zeros(1), torch.arange(2.0))
 dist.all_to_all_single(turned := torch.zeros(n), torch.arange(2.0) + 10 * r)
 dist.reduce(z := torch.ones(1), dst=0)
-print(x.tolist(), y.tolist(), [p.item() for p in parts], both.tolist(), mine.tolist(), turned.tolist(), z.tolist())
+print(x.tolist(), y.tolist(), [p.item() for p in parts], both.tolist(), scattered.tolist(), turned.tolist(), z.tolist())
 dist.send(torch.ones(1) * r, 1 - r)
 dist.recv(got := torch.zeros(1), 1 - r)
 group = dist.new_group([0])
@@ -97,8 +97,8 @@ def test_calls(tmp_path: Path) -> None:
 def test_ranks_train_as_one(tmp_path: Path) -> None:
     one, (first, second) = lines_of(tmp_path, 1, TRAINING)[0], lines_of(tmp_path, 2, TRAINING)
     assert first == second
-    for mine, theirs in zip(json.loads(first[0]), json.loads(one[0]), strict=True):
-        numpy.testing.assert_allclose(mine, theirs, rtol=1e-4, atol=1e-5)
+    for actual, expected in zip(json.loads(first[0]), json.loads(one[0]), strict=True):
+        numpy.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-5)
     assert first[1].startswith("module.0.weight ")
     assert first[2:] == [
         "DistributedDataParallel: backward must reach all parameters, or find_unused_parameters be True, got no "

@@ -14,7 +14,7 @@ from forerun.torch import nn
 from forerun.torch.nn import functional as F
 from tests.support.comparison.formulas import softmax
 from tests.support.engine.settings import configured
-from tests.support.engine.waiting import returns
+from tests.support.engine.waiting import result_without_waiting
 
 A = numpy.random.default_rng(0).normal(size=(3, 4)).astype("float32")
 B = numpy.random.default_rng(1).normal(size=(3, 4)).astype("float32")
@@ -87,7 +87,7 @@ def test_values(name, call, want):
 @pytest.mark.parametrize("call", [c[1] for c in CASES], ids=[c[0] for c in CASES])
 def test_nothing_waits(call):
     with configured(engine="async"):
-        returns(call)
+        result_without_waiting(call)
 
 
 def test_creation_does_not_depend_on_set_np():
@@ -276,7 +276,7 @@ def test_learning_rates_of_groups_can_be_changed():
     assert (w.item(), v.item()) == (0.5, 0.5)
 
 
-def test_errors_say_what_must_hold():
+def test_errors_name_the_requirement():
     with pytest.raises(ValueError, match="mm: operands must have 2 and 2 axes"):
         a.mm(b[0])
     with pytest.raises(ValueError, match=r"layer_norm: last axes, weight and bias must have shape \(3,\), got \(4,\)"):

@@ -157,10 +157,10 @@ def examined(root: ModuleType, full: str, versions: str, parameters: list[str]) 
         there = reached(root, full)
     except AttributeError:
         return Name(full, versions, "absent", absent(full))
-    said = [DIFFERS[full]] if full in DIFFERS else []
+    differences = [DIFFERS[full]] if full in DIFFERS else []
     if missing := without(there, full, parameters):
-        said.append("without " + ", ".join(f"`{p}`" for p in missing))
-    return Name(full, versions, "differs" if said else "have", "; ".join(said))
+        differences.append("without " + ", ".join(f"`{p}`" for p in missing))
+    return Name(full, versions, "differs" if differences else "have", "; ".join(differences))
 
 
 def everything() -> dict[str, list[Name]]:

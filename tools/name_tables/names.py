@@ -222,17 +222,17 @@ OF_TORCH = {"np.ndarray.data"}  # there only once somebody imports forerun.torch
 
 def found(path: str) -> list[Name]:
     """All of NumPy's names in a namespace."""
-    theirs, mine = numpy, np
+    numpy_namespace, namespace = numpy, np
     for part in path.split(".")[1:]:
-        theirs, mine = getattr(theirs, part), getattr(mine, part)
+        numpy_namespace, namespace = getattr(numpy_namespace, part), getattr(namespace, part)
     result = []
-    for name in sorted(n for n in dir(theirs) if not n.startswith("_")):
-        if not hasattr(mine, name) or f"{path}.{name}" in OF_TORCH:
+    for name in sorted(n for n in dir(numpy_namespace) if not n.startswith("_")):
+        if not hasattr(namespace, name) or f"{path}.{name}" in OF_TORCH:
             result.append(Name(name, "absent", reason=REASONS.get(f"{path}.{name}", TODAY)))
         elif path == "np.ndarray":
             result.append(method(name))
         else:
-            result.append(plain_or(path, name, getattr(mine, name)))
+            result.append(plain_or(path, name, getattr(namespace, name)))
     return result
 
 

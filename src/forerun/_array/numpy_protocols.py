@@ -75,10 +75,10 @@ def array_function(
     """
     if any(has_override(kind, "__array_function__") for kind in types):
         return NotImplemented
-    ours = _own_function(func)
+    function = _own_function(func)
     foreign = _is_foreign((args, [*kwargs.values()])) or (func is numpy.broadcast_arrays and _has_none(args))
-    if ours is not None and not foreign and _takes(ours, args, kwargs):
-        found = ours(*args, **kwargs)
+    if function is not None and not foreign and _takes(function, args, kwargs):
+        found = function(*args, **kwargs)
         return found.wait() if func in _FILES else found  # who calls NumPy's expects the file to be there
     if func.__name__ in _WRITERS:
         return _written(func, args, kwargs)
@@ -91,11 +91,11 @@ def array_function(
 
 @functools.cache
 def _own_function(func: Any) -> Callable[..., Any] | None:
-    ours: Any = namespace()
+    attribute: Any = namespace()
     for part in func.__module__.split(".")[1:]:
-        ours = ours if part.startswith("_") else getattr(ours, part, None)
-    ours = getattr(ours, func.__name__, None)
-    return ours if callable(ours) else None
+        attribute = attribute if part.startswith("_") else getattr(attribute, part, None)
+    attribute = getattr(attribute, func.__name__, None)
+    return attribute if callable(attribute) else None
 
 
 @functools.cache

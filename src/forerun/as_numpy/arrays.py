@@ -151,18 +151,18 @@ def _attributes(calls: Numpy) -> Iterator[tuple[str, Any]]:
     yield "flags", flags
     yield "setflags", setflags
     for name in dir(numpy.ndarray):
-        theirs = getattr(numpy.ndarray, name)
+        numpy_attribute = getattr(numpy.ndarray, name)
         if name.startswith("_") or name in _OWN:
             continue
-        ours = getattr(np.ndarray, name, None)
-        if ours is None:
-            yield name, _method(calls, name, theirs) if callable(theirs) else _read(name)
-        elif callable(ours) and callable(theirs):
-            yield name, _core.Fallback(ours, calls.instead(f"ndarray.{name}", theirs))
+        attribute = getattr(np.ndarray, name, None)
+        if attribute is None:
+            yield name, _method(calls, name, numpy_attribute) if callable(numpy_attribute) else _read(name)
+        elif callable(attribute) and callable(numpy_attribute):
+            yield name, _core.Fallback(attribute, calls.instead(f"ndarray.{name}", numpy_attribute))
 
 
-def _method(calls: Numpy, name: str, theirs: Callable[..., Any]) -> Callable[..., Any]:
-    return calls.always(f"ndarray.{name}", theirs, "arrays of forerun's have no such method")
+def _method(calls: Numpy, name: str, numpy_method: Callable[..., Any]) -> Callable[..., Any]:
+    return calls.always(f"ndarray.{name}", numpy_method, "arrays of forerun's have no such method")
 
 
 def _ufuncs(calls: Numpy) -> Callable[..., Any]:
@@ -170,7 +170,7 @@ def _ufuncs(calls: Numpy) -> Callable[..., Any]:
 
     An operand is of a class derived from NumPy's array that leaves ufuncs to NumPy, or forerun refuses the arguments.
     """
-    ours = np.ndarray.__array_ufunc__
+    forerun_ufuncs = np.ndarray.__array_ufunc__
 
     def otherwise(error: Exception | str, args: Any, kwargs: Any) -> Any:
         _, ufunc, method, *inputs = args
@@ -179,7 +179,7 @@ def _ufuncs(calls: Numpy) -> Callable[..., Any]:
         name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
         return calls.call(name, getattr(ufunc, method), tuple(inputs), kwargs, str(error))
 
-    tried = _core.Fallback(ours, otherwise)
+    tried = _core.Fallback(forerun_ufuncs, otherwise)
 
     @direct("array_ufunc", OPS, numpy.matmul, FOREIGN)
     def array_ufunc(self: Any, ufunc: numpy.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:

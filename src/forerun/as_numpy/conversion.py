@@ -79,17 +79,19 @@ class Numpy:
         self.report = report
 
     def call(
-        self, name: str, theirs: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], why: str
+        self, name: str, numpy_function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], why: str
     ) -> Any:
         """Call NumPy's function with forerun arrays and return forerun arrays; its errors pass through."""
         begun = time.perf_counter()
         try:
-            result = self.called(name, theirs, args, kwargs)
+            result = self.called(name, numpy_function, args, kwargs)
             return back(result) if kwargs.get("out") is None else result
         finally:
             self.report.fell_back(name, why, time.perf_counter() - begun)
 
-    def called(self, name: str, theirs: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    def called(
+        self, name: str, numpy_function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> Any:
         """Call it in the same way, but return NumPy's arrays, except those given as `out`."""
         out, target = kwargs.get("out"), None
         if name.rpartition(".")[2] in WRITERS and args:
@@ -99,14 +101,14 @@ class Numpy:
             given = (target.asnumpy(), *given[1:])
         if out is not None:
             named["out"] = values(out, writable=True)
-        result = _writable(theirs(*given, **named), args, given)
+        result = _writable(numpy_function(*given, **named), args, given)
         if isinstance(target, _core.Array):
             target[...] = given[0]
         if out is not None:
             return _delivered(out, named["out"], result)
         return result
 
-    def instead(self, name: str, theirs: Callable[..., Any]) -> Callable[..., Any]:
+    def instead(self, name: str, numpy_function: Callable[..., Any]) -> Callable[..., Any]:
         """Return the function that `_core.Fallback` calls when forerun's has refused its arguments.
 
         An error with the attribute `of_numpy` is one that NumPy's function has raised itself: it stands.
@@ -115,17 +117,17 @@ class Numpy:
         def called(error: Exception, args: Any, kwargs: Any) -> Any:
             if getattr(error, "of_numpy", False):
                 return NotImplemented
-            return self.call(name, theirs, args, kwargs, first_line(error))
+            return self.call(name, numpy_function, args, kwargs, first_line(error))
 
         return called
 
-    def always(self, name: str, theirs: Callable[..., Any], why: str) -> Callable[..., Any]:
+    def always(self, name: str, numpy_function: Callable[..., Any], why: str) -> Callable[..., Any]:
         """Return NumPy's function, for forerun arrays."""
 
         def called(*args: Any, **kwargs: Any) -> Any:
-            return self.call(name, theirs, args, kwargs, why)
+            return self.call(name, numpy_function, args, kwargs, why)
 
-        return functools.update_wrapper(called, theirs) if hasattr(theirs, "__name__") else called
+        return functools.update_wrapper(called, numpy_function) if hasattr(numpy_function, "__name__") else called
 
     def operation(self, error: Exception, op: Any, inputs: Sequence[Any], out: Out, dtype: DTypeLike) -> Any:
         """Run NumPy's ufunc for an operation that has refused its operands; called by the core."""

@@ -125,7 +125,7 @@ class Libraries:
         if isinstance(x, _core.Ufunc):
             return x.ufunc
         if isinstance(x, _core.Fallback):
-            return getattr(x, "numpys", x)
+            return getattr(x, "numpy_function", x)
         if isinstance(x, types.FunctionType) and self._is_program(x.__globals__):
             return self._returning(x)
         return x

@@ -39,10 +39,10 @@ _MAKES = (
     "empty_like", "full_like", "ones_like", "require", "zeros_like", "linspace", "arange", "full",
 )  # fmt: skip
 # Modules that are NumPy's own: their names are annotations, and no functions.
-_NUMPYS = ("numpy.typing",)
+_NUMPY_MODULES = ("numpy.typing",)
 _LACKS = "not among forerun's functions"
 # NumPy's functions are meant, as they call Python once for each element, or are about NumPy itself.
-_THEIRS = {
+_NUMPY_NAMES = {
     "poly": "looks at the values to find the dtype", "trim_zeros": "looks at the values to find the size",
     "fromiter": "reads Python's objects one by one", "frompyfunc": "calls Python for each element",
     "seterr": "", "geterr": "", "errstate": "", "seterrcall": "", "geterrcall": "", "set_printoptions": "",
@@ -65,37 +65,41 @@ class Modules:
         """The module of a dotted name, beginning with "numpy". ImportError if NumPy has none."""
         found = self._made.get(name)
         if found is None:
-            theirs = importlib.import_module(name)
-            found = self._made.setdefault(name, theirs if name in _NUMPYS else self._module(name, theirs))
+            numpy_module = importlib.import_module(name)
+            found = self._made.setdefault(
+                name, numpy_module if name in _NUMPY_MODULES else self._module(name, numpy_module)
+            )
             parent, _, last = name.rpartition(".")
             if parent:
                 setattr(self(parent), last, found)
         return found
 
-    def _module(self, name: str, theirs: types.ModuleType) -> types.ModuleType:
+    def _module(self, name: str, numpy_module: types.ModuleType) -> types.ModuleType:
         path = name.removeprefix("numpy").removeprefix(".")
-        module = types.ModuleType(name, theirs.__doc__)
-        module.__spec__, module.__file__ = theirs.__spec__, getattr(theirs, "__file__", None)
-        module.__path__ = getattr(theirs, "__path__", [])
-        if hasattr(theirs, "__all__"):
-            module.__all__ = list(theirs.__all__)  # type: ignore[attr-defined]
-        ours = self._own(path)
+        module = types.ModuleType(name, numpy_module.__doc__)
+        module.__spec__, module.__file__ = numpy_module.__spec__, getattr(numpy_module, "__file__", None)
+        module.__path__ = getattr(numpy_module, "__path__", [])
+        if hasattr(numpy_module, "__all__"):
+            module.__all__ = list(numpy_module.__all__)  # type: ignore[attr-defined]
+        forerun_module = self._own(path)
         special = self._special(path)
 
         def look_up(attribute: str) -> Any:
             """Of a module, what has not been asked for yet."""
             found = special.get(attribute)
             if found is None:
-                their = getattr(theirs, attribute)
-                found = self.attribute(f"{path}.{attribute}".lstrip("."), getattr(ours, attribute, None), their)
+                numpy_object = getattr(numpy_module, attribute)
+                found = self.attribute(
+                    f"{path}.{attribute}".lstrip("."), getattr(forerun_module, attribute, None), numpy_object
+                )
             setattr(module, attribute, found)
             return found
 
-        vars(module).update(__getattr__=look_up, __dir__=lambda: dir(theirs))
+        vars(module).update(__getattr__=look_up, __dir__=lambda: dir(numpy_module))
         return module
 
     def _own(self, path: str) -> Any:
-        """Our module of NumPy's names, or None."""
+        """The forerun module with the names of NumPy's, or None."""
         found: Any = np
         for part in path.split(".") if path else []:
             found = getattr(found, part, None)
@@ -107,35 +111,37 @@ class Modules:
             return streams(self.is_program)
         return arrays.classes(self.calls) if not path else {}
 
-    def attribute(self, path: str, ours: object, theirs: object) -> Any:
+    def attribute(self, path: str, forerun_object: object, numpy_object: object) -> Any:
         """Return the attribute that a program gets by a name."""
-        if isinstance(theirs, types.ModuleType):
-            return self(theirs.__name__) if theirs.__name__.partition(".")[0] == "numpy" else theirs
-        if not callable(theirs) or (isinstance(theirs, type) and not callable(ours)):
-            return theirs if ours is None or isinstance(theirs, str) else ours
-        if path in _THEIRS or isinstance(ours, type):
-            return self._numpys(path, theirs)
-        if isinstance(ours, _core.Ufunc):
-            return ours  # the core asks for NumPy's where it refuses operands
-        if isinstance(theirs, type) or not callable(ours):
-            return self._numpys(path, theirs)
-        return self._function(path, ours, theirs)
+        if isinstance(numpy_object, types.ModuleType):
+            return self(numpy_object.__name__) if numpy_object.__name__.partition(".")[0] == "numpy" else numpy_object
+        if not callable(numpy_object) or (isinstance(numpy_object, type) and not callable(forerun_object)):
+            return numpy_object if forerun_object is None or isinstance(numpy_object, str) else forerun_object
+        if path in _NUMPY_NAMES or isinstance(forerun_object, type):
+            return self._numpy_object(path, numpy_object)
+        if isinstance(forerun_object, _core.Ufunc):
+            return forerun_object  # the core asks for NumPy's where it refuses operands
+        if isinstance(numpy_object, type) or not callable(forerun_object):
+            return self._numpy_object(path, numpy_object)
+        return self._function(path, forerun_object, numpy_object)
 
-    def _numpys(self, path: str, theirs: Any) -> Any:
-        if isinstance(theirs, type) or _THEIRS.get(path) == "":
-            return theirs
-        called = self.calls.always(path, theirs, _THEIRS.get(path) or _LACKS)
-        if isinstance(theirs, numpy.ufunc):
+    def _numpy_object(self, path: str, numpy_object: Any) -> Any:
+        if isinstance(numpy_object, type) or _NUMPY_NAMES.get(path) == "":
+            return numpy_object
+        called = self.calls.always(path, numpy_object, _NUMPY_NAMES.get(path) or _LACKS)
+        if isinstance(numpy_object, numpy.ufunc):
             for method in ("reduce", "accumulate", "outer", "at", "reduceat"):
-                setattr(called, method, self.calls.always(f"{path}.{method}", getattr(theirs, method), _LACKS))
+                setattr(called, method, self.calls.always(f"{path}.{method}", getattr(numpy_object, method), _LACKS))
         return called
 
-    def _function(self, path: str, ours: Any, theirs: Any) -> Any:
+    def _function(self, path: str, forerun_function: Any, numpy_function: Any) -> Any:
         if path in _ONCE:
-            return ours
-        few = None if path in _MAKES else theirs
-        found = _core.Fallback(_changed(path, ours, theirs), self.calls.instead(path, theirs), few)
-        vars(found)["numpys"] = theirs
+            return forerun_function
+        few = None if path in _MAKES else numpy_function
+        found = _core.Fallback(
+            _changed(path, forerun_function, numpy_function), self.calls.instead(path, numpy_function), few
+        )
+        vars(found)["numpy_function"] = numpy_function
         vars(found)["__reduce_ex__"] = lambda protocol: (_function, (path,))  # for pickles: by its name
         return found
 
@@ -148,39 +154,43 @@ def _function(path: str) -> Any:
     return found
 
 
-def _changed(path: str, ours: Any, theirs: Any) -> Any:
+def _changed(path: str, forerun_function: Any, numpy_function: Any) -> Any:
     """Return forerun's function with NumPy's kind of result, or with errors at the call."""
     if path in _BOOLS:
-        return functools.wraps(ours)(lambda *args, **kwargs: bool(ours(*args, **kwargs)))
+        return functools.wraps(forerun_function)(lambda *args, **kwargs: bool(forerun_function(*args, **kwargs)))
     if path in _SAVES:
-        return functools.wraps(ours)(lambda *args, **kwargs: _waited(ours(*args, **kwargs), None))
+        return functools.wraps(forerun_function)(
+            lambda *args, **kwargs: _waited(forerun_function(*args, **kwargs), None)
+        )
     if path in _REAL_IF_THEY_CAN:
-        return _in_the_call(functools.wraps(ours)(lambda a: _real(a, _settled(ours(a)))), theirs)
+        return _in_the_call(
+            functools.wraps(forerun_function)(lambda a: _real(a, _settled(forerun_function(a)))), numpy_function
+        )
     if path in _MAY_FAIL:
-        return _in_the_call(ours, theirs)
-    return ours
+        return _in_the_call(forerun_function, numpy_function)
+    return forerun_function
 
 
-def _in_the_call(ours: Any, theirs: Any) -> Any:
+def _in_the_call(forerun_function: Any, numpy_function: Any) -> Any:
     """Return a function that waits anyway: NumPy's, in the calling thread, for matrices that no gradient goes through.
 
     Stacks of matrices are left to forerun's, which shares them among the workers, and so are few elements, for which
     the core calls NumPy's function without a Python frame.
     """
-    few = _FEW if hasattr(ours, "entry") else 0
+    few = _FEW if hasattr(forerun_function, "entry") else 0
 
     def call(*args: Any, **kwargs: Any) -> Any:
         a = args[0] if args else None
         if type(a) is np.ndarray and a.ndim == 2 and a.size > few and not (_core.recording() or _core.tracing()):
             others = [values(x) for x in args[1:]]
             try:
-                return as_forerun(theirs(a.numpy(), *others, **kwargs))
+                return as_forerun(numpy_function(a.numpy(), *others, **kwargs))
             except Exception as error:
                 setattr(error, "of_numpy", True)  # noqa: B010
                 raise
-        return _settled(ours(*args, **kwargs))
+        return _settled(forerun_function(*args, **kwargs))
 
-    return functools.wraps(ours)(call)
+    return functools.wraps(forerun_function)(call)
 
 
 def _real(a: Any, found: Any) -> Any:

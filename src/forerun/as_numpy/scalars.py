@@ -32,13 +32,13 @@ class _Class(ArrayClass):
         return cls.dtype.type(*args)
 
     def __instancecheck__(cls, x: Any) -> bool:
-        return numpys(type(x)) is cls.dtype.type
+        return numpy_class(type(x)) is cls.dtype.type
 
     def __subclasscheck__(cls, kind: type) -> bool:
-        return numpys(kind) is cls.dtype.type
+        return numpy_class(kind) is cls.dtype.type
 
 
-def numpys(kind: type) -> type:
+def numpy_class(kind: type) -> type:
     """Return NumPy's class of scalars in place of forerun's of the same dtype; others as they are."""
     return kind.dtype.type if isinstance(kind, _Class) else kind
 

@@ -117,11 +117,11 @@ def _processor() -> Facts:
 
 def _products() -> Facts:
     library, _, kernel = _core.blas_info().partition(" kernel ")
-    theirs = numpy.show_config(mode="dicts").get("Build Dependencies", {}).get("blas", {})
+    numpy_blas = numpy.show_config(mode="dicts").get("Build Dependencies", {}).get("blas", {})
     return {
         "library": library,
         "kernel": kernel or None,
-        "NumPy's library": f"{theirs.get('name', 'unknown')} {theirs.get('version', '')}".strip(),
+        "NumPy's library": f"{numpy_blas.get('name', 'unknown')} {numpy_blas.get('version', '')}".strip(),
     }
 
 

@@ -15,7 +15,7 @@ from .misuse import Misuse
 
 __all__ = ["Program", "output_to_stderr"]
 
-_OURS = (__file__, runpy.__file__, "<frozen runpy>")
+_LAUNCHER_FILES = (__file__, runpy.__file__, "<frozen runpy>")
 _PACKAGE = str(Path(__file__).parents[1]) + os.sep
 
 
@@ -92,7 +92,7 @@ def _line(traceback: TracebackType | None) -> str:
 
 def _of_program(traceback: TracebackType | None) -> TracebackType | None:
     """Return a traceback without the frames that started the program."""
-    while traceback and traceback.tb_frame.f_code.co_filename in _OURS:
+    while traceback and traceback.tb_frame.f_code.co_filename in _LAUNCHER_FILES:
         traceback = traceback.tb_next
     return traceback
 

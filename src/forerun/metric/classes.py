@@ -344,9 +344,9 @@ class PCC(EvalMetric):
     def value(self, sums: list[Any], n: float) -> float:
         """Of the counts."""
         counts = sums[0]
-        so, predicted, right = counts.sum(1), counts.sum(0), numpy.trace(counts)
-        below = (n * n - (so * so).sum()) * (n * n - (predicted * predicted).sum())
-        return float((n * right - (so * predicted).sum()) / math.sqrt(below)) if below > 0 else 0.0
+        actual, predicted, right = counts.sum(1), counts.sum(0), numpy.trace(counts)
+        below = (n * n - (actual * actual).sum()) * (n * n - (predicted * predicted).sum())
+        return float((n * right - (actual * predicted).sum()) / math.sqrt(below)) if below > 0 else 0.0
 
 
 class CrossEntropy(EvalMetric):

@@ -95,7 +95,7 @@ class Table(Pool):
             if isinstance(result, numpy.ndarray | numpy.generic | _core.Array):
                 self.kept.append(result)
             else:
-                self.log.append(("said", case.name, str(result)))
+                self.log.append(("value", case.name, str(result)))
 
     def exact_row(self, a: int, c: int) -> None:
         """A row whose reference gives the same bits, by both."""

@@ -33,7 +33,7 @@ def some(*shape: int, low: float = -4, high: float = 4, seed: int = 0) -> numpy.
 
 
 @pytest.mark.parametrize("to", EVERY_DTYPE, ids=str)
-def test_every_value_becomes_what_it_is_to_numpy(to: numpy.dtype) -> None:
+def test_every_value_is_converted_as_by_numpy(to: numpy.dtype) -> None:
     values = EVERY_VALUE
     if to.kind in "iu":  # beyond that, C says nothing; test_casts.py has what we say
         wide = values.astype("float64")
@@ -355,7 +355,7 @@ class TestGradients:
             near = np.max(np.abs(narrow.grad.astype("float32") - exact.grad)) / np.max(np.abs(exact.grad))
             assert near.item() < 0.03
 
-    def test_of_what_was_broadcast_are_summed_in_float32(self) -> None:
+    def test_of_broadcast_operands_are_summed_in_float32(self) -> None:
         b = np.zeros(2, "bfloat16")
         b.attach_grad()
         with autograd.record():

@@ -12,7 +12,7 @@ import numpy
 import pytest
 
 from forerun import np, safetensors
-from tests.support.comparison.outcomes import outcome, type_and_text
+from tests.support.comparison.outcomes import outcome, type_and_message
 
 RAW = numpy.frombuffer(b"\x02\xff\x00\x80\x01\x00\x10", "?")
 TRUE = RAW.view("u1") != 0
@@ -46,8 +46,8 @@ def opened_npy(path: pathlib.Path) -> Any:
 
 
 def tensors(path: pathlib.Path) -> pathlib.Path:
-    said = {"x": {"dtype": "BOOL", "shape": [RAW.size], "data_offsets": [0, RAW.size]}}
-    text = json.dumps(said).encode()
+    header = {"x": {"dtype": "BOOL", "shape": [RAW.size], "data_offsets": [0, RAW.size]}}
+    text = json.dumps(header).encode()
     (path / "x.safetensors").write_bytes(len(text).to_bytes(8, "little") + text + RAW.tobytes())
     return path / "x.safetensors"
 
@@ -276,7 +276,7 @@ def text_of(found: Any) -> str:
     return repr([v.tolist() if hasattr(v, "tolist") else v for v in parts])
 
 
-outcome_of = partial(outcome, read=text_of, error=type_and_text)
+outcome_of = partial(outcome, read=text_of, error=type_and_message)
 
 
 @pytest.fixture(scope="module")

@@ -126,9 +126,9 @@ class TestWarnings:
     )
     def test_imaginary_parts_are_not_lost_in_silence(self, lose: Any) -> None:
         z = np.array([1 + 2j])
-        with pytest.warns(numpy.exceptions.ComplexWarning, match="discards the imaginary part") as said:
+        with pytest.warns(numpy.exceptions.ComplexWarning, match="discards the imaginary part") as caught:
             lose(z)
-        assert [w.filename for w in said] == [__file__]
+        assert [w.filename for w in caught] == [__file__]
 
     def test_there_are_no_others(self) -> None:
         with warnings.catch_warnings():
@@ -154,7 +154,7 @@ class TestRules:
                         with pytest.raises(TypeError, match="astype: casting must be possible by rule"):
                             x.astype(b, casting=casting)
 
-    def test_astype_refuses_what_it_cannot_do(self) -> None:
+    def test_astype_refuses_unknown_orders_and_castings(self) -> None:
         x = np.ones(2)
         with pytest.raises(ValueError, match="astype: order must be one of C, F, A, K, got 'Q'"):
             x.astype("int8", order="Q")

@@ -120,7 +120,7 @@ class TestLimits:
 
 
 class TestTogether:
-    def test_result_type_is_what_operators_give(self) -> None:
+    def test_result_type_is_the_dtype_of_operators(self) -> None:
         for a, b in itertools.product(EVERY_DTYPE, repeat=2):
             x, y = np.ones(2, a), np.ones(2, b)
             want = (x + y).dtype

@@ -18,7 +18,7 @@ from forerun import _core, autograd, np, npx, profiler
 from forerun.testing import closed_gate
 from tests.support.comparison.bits import bits_of
 from tests.support.comparison.call_tables import CALLS, OF_NUMBERS, VIEWS, WRITES
-from tests.support.comparison.core_calls import DTYPES, LAYOUTS, NUMBERS, record_of_call, shown, vector
+from tests.support.comparison.core_calls import DTYPES, LAYOUTS, NUMBERS, format_differences, record_of_call, vector
 from tests.support.engine.settings import ENGINES, running
 
 Call = tuple[tuple[Any, ...], dict[str, Any]]
@@ -251,7 +251,7 @@ def test_calls_of_one_array(name: str) -> None:
     plain = OF_ARRAYS[name][:3] + [call(dtype="float16"), call(-1)]
     for dtype in DTYPES:
         found += differences(name, plain, all_of(dtype))
-    assert not found, shown(found)
+    assert not found, format_differences(found)
 
 
 @pytest.mark.parametrize("name", MAKING)
@@ -264,7 +264,7 @@ def test_calls_that_make_arrays(name: str) -> None:
                 got, want = got[:60], want[:60]
             if got != want:
                 found.append(f"{space}.{name}({args}, {options}): got {got} instead of {want}")
-    assert not found, shown(found)
+    assert not found, format_differences(found)
 
 
 # --- arrays together -------------------------------------------------------------------------------------
@@ -320,7 +320,7 @@ def test_arrays_put_together(name: str) -> None:
         got, want = (record_of_call(g, args, options) for g in (f, f.__wrapped__))
         if got != want:
             found.append(f"{args}, {options}: got {got} instead of {want}")
-    assert not found, shown(found)
+    assert not found, format_differences(found)
 
 
 def test_products() -> None:
@@ -353,7 +353,7 @@ def test_products() -> None:
             got, want = record_of_call(operator.matmul, both, {}), record_of_call(np.matmul.__wrapped__, both, {})
             if got != want:
                 found.append(f"@, {label}: got {got} instead of {want}")
-    assert not found, shown(found)
+    assert not found, format_differences(found)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "complex128"])
@@ -394,7 +394,7 @@ def plain_calls() -> list[str]:
 def test_in_every_mode(mode: str) -> None:
     with running(mode):
         found = plain_calls()
-    assert not found, shown(found)
+    assert not found, format_differences(found)
 
 
 def test_with_other_settings(two_devices: list[forerun.Device], queued: None) -> None:
@@ -409,7 +409,7 @@ def test_with_other_settings(two_devices: list[forerun.Device], queued: None) ->
             npx.reset_np()
     with profiler.record():
         found += plain_calls()
-    assert not found, shown(found)
+    assert not found, format_differences(found)
 
 
 def test_on_the_tape() -> None:
@@ -422,4 +422,4 @@ def test_on_the_tape() -> None:
     arrays = made()
     with autograd.record():
         found = [line for name in OF_ARRAYS for line in differences(name, OF_ARRAYS[name][:3], lambda: arrays)]
-    assert not found, shown(found)
+    assert not found, format_differences(found)

@@ -12,7 +12,7 @@ import forerun
 from forerun import _core, np
 from forerun.ops.index import getitem as indexing
 from forerun.ops.index import setitem as assigning
-from tests.support.comparison.core_calls import DTYPES, LAYOUTS, NUMBERS, record_of_call, shown, vector
+from tests.support.comparison.core_calls import DTYPES, LAYOUTS, NUMBERS, format_differences, record_of_call, vector
 
 INDICES: list[Any] = [
     0,
@@ -43,7 +43,7 @@ INDICES: list[Any] = [
 ]
 
 
-def of_forerun() -> dict[str, Any]:
+def forerun_indices() -> dict[str, Any]:
     """Indices that are forerun arrays."""
     at = lambda values, dtype="int64": _core.from_numpy(numpy.array(values, dtype), forerun.Device("cpu"))
     made = {f"positions of {t}": at([0, 2, 1], t) for t in ("int8", "uint8", "int32", "uint64", "int64")}
@@ -108,7 +108,7 @@ def of_forerun() -> dict[str, Any]:
     return made
 
 
-def known(x: np.ndarray, index: Any, to_write: bool = False) -> Any:
+def with_python_ints(x: np.ndarray, index: Any, to_write: bool = False) -> Any:
     """The index with Python's integers in place of scalars, where it selects a part of the array and no element.
 
     A write by an index out of range is left to an operation."""
@@ -123,19 +123,19 @@ def known(x: np.ndarray, index: Any, to_write: bool = False) -> Any:
 
 def test_elements_read() -> None:
     found = []
-    indices = [(repr(i), i) for i in INDICES] + list(of_forerun().items())
+    indices = [(repr(i), i) for i in INDICES] + list(forerun_indices().items())
     for dtype in DTYPES:
         arrays = [(label, make(dtype)) for label, make in LAYOUTS.items()]
-        for (label, x), (said, index) in itertools.product(
+        for (label, x), (index_label, index) in itertools.product(
             arrays, indices if dtype in ("float32", "int8", "complex128") else indices[-37:]
         ):
             got, want = (
                 record_of_call(lambda a, i: a[i], (x, index), {}),
-                record_of_call(lambda a, i: indexing.getitem(a, known(a, i)), (x, index), {}),
+                record_of_call(lambda a, i: indexing.getitem(a, with_python_ints(a, i)), (x, index), {}),
             )
             if got != want:
-                found.append(f"{label} of {dtype} at {said}: got {got} instead of {want}")
-    assert not found, shown(found)
+                found.append(f"{label} of {dtype} at {index_label}: got {got} instead of {want}")
+    assert not found, format_differences(found)
 
 
 def written(write: Callable[..., Any], x: np.ndarray, index: Any, value: Any) -> tuple[str, Any]:
@@ -154,7 +154,7 @@ def assign(x: np.ndarray, index: Any, value: Any) -> None:
 
 def test_elements_written() -> None:
     found = []
-    indices = [(repr(i), i) for i in INDICES] + list(of_forerun().items())
+    indices = [(repr(i), i) for i in INDICES] + list(forerun_indices().items())
     values = [(repr(v), v) for v in NUMBERS]
     values += [
         (f"{label} of {t}", LAYOUTS[label](t))
@@ -172,11 +172,13 @@ def test_elements_written() -> None:
         all_ = itertools.product(LAYOUTS.items(), indices, values[7:9] + values[20:])
         if dtype != "float32":
             all_ = itertools.product(list(LAYOUTS.items())[:4], few, values[:28])
-        for (label, make), (said, index), (what, value) in all_:
+        for (label, make), (index_label, index), (what, value) in all_:
             if label in ("longer", "long"):
                 continue
             got = written(assign, make(dtype), index, value)
-            want = written(lambda a, i, v: assigning.setitem(a, known(a, i, True), v), make(dtype), index, value)
+            want = written(
+                lambda a, i, v: assigning.setitem(a, with_python_ints(a, i, True), v), make(dtype), index, value
+            )
             if got != want:
-                found.append(f"{label} of {dtype} at {said} = {what}: got {got} instead of {want}")
-    assert not found, shown(found)
+                found.append(f"{label} of {dtype} at {index_label} = {what}: got {got} instead of {want}")
+    assert not found, format_differences(found)

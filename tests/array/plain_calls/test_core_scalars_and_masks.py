@@ -15,8 +15,8 @@ import pytest
 from forerun import autograd, np, profiler
 from forerun.ops._base.primitive import Elementwise
 from forerun.testing import closed_gate
-from tests.support.comparison.outcomes import outcome, seen, type_and_text
-from tests.support.engine.passes import ran_in_the_call
+from tests.support.comparison.outcomes import comparable, outcome, type_and_message
+from tests.support.engine.passes import operations_run_in_call
 
 DTYPES = (
     "bool",
@@ -45,7 +45,7 @@ NUMPYS = (
 NUMBERS = (3, -1, 0, 2.5, -0.0, float("nan"), float("inf"), True, 2**40, 2**70, 1j)
 
 
-outcome_of = partial(outcome, read=seen, error=type_and_text)
+outcome_of = partial(outcome, read=comparable, error=type_and_message)
 
 
 def issued(work: Callable[..., Any], *operands: Any) -> Any:
@@ -133,11 +133,11 @@ def test_numpys_scalars_are_operands_like_arrays_without_axes(dtype):
 
 
 def test_numpys_operators_need_no_python_function():
-    x, one, theirs = vector("float64"), scalar("float64"), numpy.arange(5.0)
+    x, one, numpy_array = vector("float64"), scalar("float64"), numpy.arange(5.0)
     calls: list[Any] = []
     sys.setprofile(lambda frame, event, _: calls.append(frame.f_code) if event == "call" else None)
     try:
-        found = numpy.float64(2.5) * x, numpy.int64(3) - one, numpy.float32(1) < x, theirs + x
+        found = numpy.float64(2.5) * x, numpy.int64(3) - one, numpy.float32(1) < x, numpy_array + x
     finally:
         sys.setprofile(None)
     assert calls == []
@@ -146,7 +146,7 @@ def test_numpys_operators_need_no_python_function():
 
 def test_numbers_are_constants_only_where_their_values_are_known():
     x = np.arange(4.0)
-    assert ran_in_the_call(lambda: x * x[1] + x[2] * 3) == 3
+    assert operations_run_in_call(lambda: x * x[1] + x[2] * 3) == 3
     with closed_gate():
         late = np.ones(3).sum()
         y = x + late
@@ -178,7 +178,7 @@ def test_an_element_is_written_whatever_names_it(engine):
         assign(x, (0, np.array([3])[0]), 1)
 
 
-def test_views_of_what_is_written_see_it():
+def test_views_see_writes_to_their_base():
     x = np.arange(4.0)
     seen_by_numpy, view = x.numpy(), x[1:]
     x[2] = 70
@@ -202,7 +202,7 @@ def test_a_ufunc_under_a_mask_is_the_python_function_s(dtype):
         assert found[0] == found[1]
 
 
-def test_a_ufunc_under_a_mask_returns_what_it_was_given():
+def test_a_ufunc_under_a_mask_returns_its_out():
     out, x = np.zeros(3), np.arange(3.0)
     assert np.add(x, 1, out=out, where=x > 0) is out
     assert out.tolist() == [0, 2, 3]

@@ -36,18 +36,18 @@ def test_most_reductions_and_views_are_made_so() -> None:
 @pytest.mark.parametrize("name", METHODS)
 def test_parameters_are_those_of_the_function(name: str) -> None:
     method, function = getattr(np.ndarray, name), METHODS[name]
-    mine = list(inspect.signature(method).parameters.values())
-    theirs = list(inspect.signature(function).parameters.values())
-    assert mine[0].name == "self"
-    named = {p.name: p for p in theirs[1:]}
-    for place, p in enumerate(mine[1:], 1):
+    own = list(inspect.signature(method).parameters.values())
+    expected = list(inspect.signature(function).parameters.values())
+    assert own[0].name == "self"
+    named = {p.name: p for p in expected[1:]}
+    for place, p in enumerate(own[1:], 1):
         if p.kind in EITHER:
-            assert p.name == theirs[place].name
-            assert theirs[place].kind in EITHER
+            assert p.name == expected[place].name
+            assert expected[place].kind in EITHER
         assert named[p.name].default == p.default or p.kind is p.VAR_KEYWORD
     assert method.__doc__
     assert method.__name__ == name
-    assert inspect.signature(getattr(np.ones(1), name)).parameters.keys() == {p.name for p in mine[1:]}
+    assert inspect.signature(getattr(np.ones(1), name)).parameters.keys() == {p.name for p in own[1:]}
 
 
 def frames(call: Callable[[], Any]) -> list[str]:

@@ -15,7 +15,7 @@ import forerun
 from forerun import autograd, np
 from forerun.testing import closed_gate
 from tests.support.comparison.call_tables import CALLS, OF_NUMBERS, VIEWS
-from tests.support.comparison.outcomes import outcome, seen
+from tests.support.comparison.outcomes import comparable, outcome
 
 DTYPES = (
     "bool", "uint8", "int8", "int32", "int64", "uint64", "float16", "float32", "float64", "complex64",
@@ -24,7 +24,7 @@ DTYPES = (
 VALUES = numpy.array([[3, 1, 4, 1, 5], [9, 2, 6, 5, 3], [0, 0, 7, 1, 9]])
 
 
-def of(dtype: str) -> dict[str, Any]:
+def operands(dtype: str) -> dict[str, Any]:
     """Arrays that calls name."""
     x = np.array((VALUES % 2 if dtype == "bool" else VALUES).astype(dtype))
     return {
@@ -49,12 +49,12 @@ class Functions:
         return Functions(found) if isinstance(found, ModuleType) else getattr(found, "__wrapped__", found)
 
 
-def outcome_of(code: str, space: dict[str, Any], read: Callable[[Any], Any] = seen) -> Any:
+def outcome_of(code: str, space: dict[str, Any], read: Callable[[Any], Any] = comparable) -> Any:
     """Return the result of a call, or the type of the error of the call or of reading."""
     return outcome(eval, code, space, read=read, error=type)
 
 
-def compared(calls: tuple[str, ...], space: dict[str, Any]) -> None:
+def assert_same_outcomes(calls: tuple[str, ...], space: dict[str, Any]) -> None:
     """Each call gives the same by its entry, by its Python function, and behind a closed gate."""
     for call in calls:
         entry, function = outcome_of("np." + call, space), outcome_of("np." + call, {**space, "np": Functions()})
@@ -62,13 +62,13 @@ def compared(calls: tuple[str, ...], space: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_an_entry_gives_what_its_python_function_gives(dtype):
-    compared(CALLS, of(dtype))
+def test_an_entry_gives_the_results_of_its_python_function(dtype):
+    assert_same_outcomes(CALLS, operands(dtype))
 
 
 @pytest.mark.parametrize("call", ["append(x, 3)", "append(x, 2.5)", "append(p, 2)", "append([], 3)", "append(x, p)"])
 def test_a_program_that_appends_number_after_number_needs_no_python_function(call):
-    space, calls = of("float64"), []
+    space, calls = operands("float64"), []
     code = compile("np." + call, "call", "eval")
     sys.setprofile(lambda frame, event, _: calls.append(frame.f_code.co_name) if event == "call" else None)
     try:
@@ -80,8 +80,8 @@ def test_a_program_that_appends_number_after_number_needs_no_python_function(cal
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_a_view_lies_as_that_of_its_python_function(dtype):
-    space = of(dtype)
-    compared(VIEWS, space)
+    space = operands(dtype)
+    assert_same_outcomes(VIEWS, space)
     for call in VIEWS:
         view = outcome_of("np." + call, space, read=lambda view: view)
         if isinstance(view, type):
@@ -103,8 +103,8 @@ def test_a_view_can_be_made_of_values_that_are_not_there():
     assert [v.tolist() for v in views] == [w.tolist() for w in wanted]
 
 
-def test_an_entry_gives_what_its_python_function_gives_of_numbers():
-    compared(OF_NUMBERS, {"np": np})
+def test_an_entry_gives_the_results_of_its_python_function_for_numbers():
+    assert_same_outcomes(OF_NUMBERS, {"np": np})
 
 
 def issued_behind_a_gate(call: str, space: dict[str, Any]) -> Any:
@@ -114,7 +114,7 @@ def issued_behind_a_gate(call: str, space: dict[str, Any]) -> Any:
         with closed_gate():
             return eval("np." + call, space)
 
-    return outcome(issue, read=seen, error=type)
+    return outcome(issue, read=comparable, error=type)
 
 
 WAITING = ("where(m)", "unique", "nonzero", "argwhere", "bincount", "1d(", "compress", "extract")
@@ -122,7 +122,7 @@ WAITING = ("where(m)", "unique", "nonzero", "argwhere", "bincount", "1d(", "comp
 
 @pytest.mark.parametrize("dtype", ["float32", "int64"])
 def test_behind_a_closed_gate_results_are_the_same(dtype):
-    space = of(dtype)
+    space = operands(dtype)
     for call in CALLS:
         if any(name in call for name in WAITING):
             continue
@@ -166,7 +166,7 @@ def calls_of(function: Any, work: Callable[[], Any]) -> int:
     ],
 )  # fmt: skip
 def test_a_plain_call_of_settled_arrays_needs_no_python_function(call):
-    space = of("float64")
+    space = operands("float64")
     forerun.waitall()
     function = operator.attrgetter(call.split("(")[0])(np)
     assert calls_of(function, lambda: eval("np." + call, space)) == 0
@@ -202,11 +202,11 @@ def test_a_task_that_fails_in_the_call_keeps_no_frames_of_the_program():
 @pytest.mark.parametrize("shape", [(3, 3), (4, 3), (3, 4), (2, 2, 2)])
 def test_numbers_on_the_diagonal_are_numpys(engine, shape):
     for value, dtype, wrap in ((7, "int64", False), (2.5, "float32", True), (1, "uint8", True)):
-        theirs = numpy.zeros(shape, dtype)
-        mine = np.array(theirs)
-        numpy.fill_diagonal(theirs, value, wrap)
-        np.fill_diagonal(mine, value, wrap)
-        assert (mine.numpy() == theirs).all()
+        expected = numpy.zeros(shape, dtype)
+        array = np.array(expected)
+        numpy.fill_diagonal(expected, value, wrap)
+        np.fill_diagonal(array, value, wrap)
+        assert (array.numpy() == expected).all()
     turned = np.array(numpy.zeros((3, 4))).T
     np.fill_diagonal(turned, 5)
     assert turned.sum().item() == 15

@@ -42,7 +42,7 @@ def values(dtype: str) -> dict[str, numpy.ndarray]:
     }  # fmt: skip
 
 
-def left(code: str, space: dict[str, Any]) -> Any:
+def operands_after(code: str, space: dict[str, Any]) -> Any:
     """The bytes of all operands once the code has run; in their place the type of the error it raises, or reading."""
     try:
         exec(code, space)
@@ -60,8 +60,8 @@ def test_writes_match_numpy(engine, dtype):
     for code in (*(f"np.{call}" for call in WRITES), *STATEMENTS):
         space = to_forerun(dtype)
         forerun.waitall()
-        mine, theirs = left(code, space), left(code, {"np": numpy} | values(dtype))
-        assert mine == theirs, code
+        result, expected = operands_after(code, space), operands_after(code, {"np": numpy} | values(dtype))
+        assert result == expected, code
 
 
 @pytest.mark.parametrize("dtype", ["float64", "int64"])
@@ -75,10 +75,10 @@ def test_behind_a_closed_gate_the_same_is_written(dtype):
                 if "[m]" in code or "[A" in code:  # which wait
                     continue
                 exec(code, space)
-            mine = left("pass", space)
+            result = operands_after("pass", space)
         except Exception as error:
-            mine = next(kind for kind in (IndexError, TypeError, ValueError) if isinstance(error, kind))
-        assert mine == left(code, {"np": numpy} | values(dtype)), code
+            result = next(kind for kind in (IndexError, TypeError, ValueError) if isinstance(error, kind))
+        assert result == operands_after(code, {"np": numpy} | values(dtype)), code
 
 
 def test_a_view_that_numpy_has_of_the_array_keeps_its_values(engine):
@@ -92,9 +92,9 @@ def test_a_view_that_numpy_has_of_the_array_keeps_its_values(engine):
 
 def test_writes_from_overlapping_memory(engine):
     for code in ("np.put(v[:20], k, v[5:10])", "v[p] = v[::-1]", "np.putmask(v[1:], m[1:], v[:-1])"):
-        theirs = {"np": numpy} | values("float64")
-        mine = to_forerun("float64")
-        assert left(code, mine) == left(code, theirs), code
+        numpy_names = {"np": numpy} | values("float64")
+        names = to_forerun("float64")
+        assert operands_after(code, names) == operands_after(code, numpy_names), code
 
 
 def test_arrays_on_the_tape_are_not_written():
@@ -175,8 +175,8 @@ def test_large_vectors_are_picked_from_as_small_ones_are(engine):
     g = numpy.random.default_rng(4)
     x, m, p = g.random(20_000), g.random(20_000) < 0.5, g.permutation(20_000)
     for name, operands in (("compress", (m, x)), ("extract", (m, x)), ("take", (x, p)), ("take_along_axis", (x, p, 0))):
-        mine = getattr(np, name)(*(np.array(v) if isinstance(v, numpy.ndarray) else v for v in operands))
-        assert (mine.numpy() == getattr(numpy, name)(*operands)).all()
+        result = getattr(np, name)(*(np.array(v) if isinstance(v, numpy.ndarray) else v for v in operands))
+        assert (result.numpy() == getattr(numpy, name)(*operands)).all()
     assert (np.correlate(np.array(x), np.array(x[:5])).numpy() == numpy.correlate(x, x[:5])).all()
     assert (np.maximum.accumulate(np.array(x)).numpy() == numpy.maximum.accumulate(x)).all()
     assert np.array(x).astype("complex128").numpy().tobytes() == x.astype("complex128").tobytes()

@@ -33,10 +33,10 @@ def test_representable_results_stay_forerun_arrays(gate: None) -> None:
 
 
 def test_numpys_arrays_share_no_memory_with_foreruns() -> None:
-    x, theirs = np.zeros(3), numpy.zeros(3)
-    assert not numpy.may_share_memory(x, theirs)
-    assert not np.shares_memory(theirs, x)
-    assert np.shares_memory(theirs, theirs[1:])
+    x, numpy_array = np.zeros(3), numpy.zeros(3)
+    assert not numpy.may_share_memory(x, numpy_array)
+    assert not np.shares_memory(numpy_array, x)
+    assert np.shares_memory(numpy_array, numpy_array[1:])
     assert numpy.shares_memory(x, x[1:])
 
 

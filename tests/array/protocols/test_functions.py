@@ -43,9 +43,9 @@ def test_functions_that_write() -> None:
     assert x.tolist() == [1, 0, 1, 0]
     numpy.place(x, x > 0, [7.0])
     assert x.tolist() == [7, 0, 7, 0]
-    theirs = numpy.zeros(4, "float32")
-    numpy.copyto(theirs, x)
-    assert theirs.tolist() == [7, 0, 7, 0]
+    numpy_array = numpy.zeros(4, "float32")
+    numpy.copyto(numpy_array, x)
+    assert numpy_array.tolist() == [7, 0, 7, 0]
 
 
 class Duck:

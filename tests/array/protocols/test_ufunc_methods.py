@@ -11,7 +11,7 @@ from scipy import special
 
 from forerun import np
 from forerun.testing import closed_gate
-from tests.support.comparison.numpy_calls import F32, GRID, INTS, check, to_forerun
+from tests.support.comparison.numpy_calls import F32, GRID, INTS, check_against_numpy, to_forerun
 
 METHODS: dict[str, tuple[Any, ...]] = {
     "reduce": (numpy.add.reduce, GRID),
@@ -34,14 +34,14 @@ METHODS: dict[str, tuple[Any, ...]] = {
 
 @pytest.mark.parametrize("name", METHODS)
 def test_methods_are_issued(name: str) -> None:
-    check(*METHODS[name], rtol=1e-6 if "add" in repr(METHODS[name][0]) else 0.0)
+    check_against_numpy(*METHODS[name], rtol=1e-6 if "add" in repr(METHODS[name][0]) else 0.0)
 
 
 def test_reductions_take_initial_and_where() -> None:
-    check(numpy.add.reduce, GRID, initial=5, rtol=1e-6)
-    check(numpy.minimum.reduce, GRID, initial=5, axis=1)
-    check(numpy.add.reduce, GRID, where=GRID > 3, rtol=1e-6)
-    check(numpy.maximum.reduce, GRID, where=GRID > 3, initial=-1, axis=(0, 1))
+    check_against_numpy(numpy.add.reduce, GRID, initial=5, rtol=1e-6)
+    check_against_numpy(numpy.minimum.reduce, GRID, initial=5, axis=1)
+    check_against_numpy(numpy.add.reduce, GRID, where=GRID > 3, rtol=1e-6)
+    check_against_numpy(numpy.maximum.reduce, GRID, where=GRID > 3, initial=-1, axis=(0, 1))
     out = np.zeros(4)
     assert numpy.subtract.reduce(np.array(GRID), out=out) is out
     assert_array_equal(out.numpy(), numpy.subtract.reduce(GRID))
@@ -56,9 +56,9 @@ def test_at_counts_each_index(engine: str, indices: Any) -> None:
     numpy.add.at(x, to_forerun(indices), 2.0)
     assert_array_equal(x.numpy(), want)
     special.exprel.at(x, 0)
-    theirs = F32.copy()
-    numpy.add.at(theirs, to_forerun(indices), 2.0)  # NumPy's own, at our indices
-    assert_array_equal(theirs, want)
+    numpy_array = F32.copy()
+    numpy.add.at(numpy_array, to_forerun(indices), 2.0)  # NumPy's own, at our indices
+    assert_array_equal(numpy_array, want)
 
 
 def test_at_returns_at_once() -> None:

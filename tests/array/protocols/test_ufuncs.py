@@ -15,10 +15,10 @@ import forerun
 from forerun import np
 from forerun.np import ndarray
 from forerun.testing import closed_gate
-from tests.support.comparison.numpy_calls import F32, GRID, INTS, MATRICES, check, to_forerun
+from tests.support.comparison.numpy_calls import F32, GRID, INTS, MATRICES, check_against_numpy, to_forerun
 
 CALLS: dict[str, tuple[Any, ...]] = {
-    "ours": (numpy.hypot, F32, F32),
+    "forerun": (numpy.hypot, F32, F32),
     "scipy": (special.erf, F32),
     "scipy, complex": (special.gamma, F32.astype("complex64")),
     "scipy, float64": (special.gamma, F32.astype("float64")),
@@ -37,10 +37,10 @@ CALLS: dict[str, tuple[Any, ...]] = {
 
 @pytest.mark.parametrize("name", CALLS)
 def test_ufuncs_are_issued(name: str) -> None:
-    check(*CALLS[name])
+    check_against_numpy(*CALLS[name])
 
 
-def test_every_ufunc_of_scipy_gives_what_it_gives_numpy() -> None:
+def test_every_ufunc_of_scipy_gives_its_results_for_numpy() -> None:
     x = numpy.array([0.3, 0.6, 0.9])
     tried = 0
     for name in special.__all__:
@@ -118,15 +118,15 @@ def test_options(function: Any, options: dict[str, Any]) -> None:
         want = numpy.where(options["where"], function(F32, F32), out)
     else:
         want = function(F32, F32, out=out.copy(), **options)
-    mine = np.array(out)
+    into = np.array(out)
     named = {k: to_forerun(v) for k, v in options.items()}
     with closed_gate():
-        found = function(np.array(F32), np.array(F32), out=mine, **named)
-    assert found is mine
-    assert mine.dtype == want.dtype
-    assert_array_equal(mine.numpy(), want)
+        found = function(np.array(F32), np.array(F32), out=into, **named)
+    assert found is into
+    assert into.dtype == want.dtype
+    assert_array_equal(into.numpy(), want)
     if "where" not in options:
-        check(function, F32, F32, **options)
+        check_against_numpy(function, F32, F32, **options)
 
 
 def test_where_without_out_gives_zeros() -> None:
@@ -192,15 +192,15 @@ GENERALISED: dict[str, tuple[Any, ...]] = {
 
 @pytest.mark.parametrize("name", GENERALISED)
 def test_ufuncs_with_core_axes_are_issued(name: str) -> None:
-    check(*GENERALISED[name], rtol=1e-5)
+    check_against_numpy(*GENERALISED[name], rtol=1e-5)
 
 
 def test_core_axes_may_be_in_other_positions() -> None:
     a, b = numpy.arange(24.0).reshape(2, 3, 4), numpy.arange(8.0).reshape(4, 2)
-    check(numpy.vecdot, a, numpy.arange(3.0), axes=[1, 0, ()])
-    check(numpy.vecdot, a, a, axis=1)
-    check(numpy.vecdot, a, a, axis=0, keepdims=True)
-    check(numpy.matmul, a, b, axes=[(0, 2), (0, 1), (1, 0)])
+    check_against_numpy(numpy.vecdot, a, numpy.arange(3.0), axes=[1, 0, ()])
+    check_against_numpy(numpy.vecdot, a, a, axis=1)
+    check_against_numpy(numpy.vecdot, a, a, axis=0, keepdims=True)
+    check_against_numpy(numpy.matmul, a, b, axes=[(0, 2), (0, 1), (1, 0)])
     out = np.zeros((2, 4), dtype="float64")
     numpy.vecdot(np.array(a), np.array(a), axis=1, out=out)
     assert_array_equal(out.numpy(), numpy.vecdot(a, a, axis=1))
@@ -212,17 +212,17 @@ def test_core_axes_may_be_in_other_positions() -> None:
 ], ids=" ".join)  # fmt: skip
 def test_in_place_casts_by_numpys_rule(dtypes: tuple[str, str]) -> None:
     into, value = dtypes
-    theirs, x = numpy.ones(2, into), np.ones(2, dtype=into)
+    numpy_x, x = numpy.ones(2, into), np.ones(2, dtype=into)
     allowed = numpy.can_cast(numpy.result_type(into, value), into, "same_kind")
     if numpy.dtype(into).kind != numpy.dtype(value).kind == "f":
         allowed = False
     if allowed:
-        theirs += numpy.ones(2, value)
+        numpy_x += numpy.ones(2, value)
         x += np.ones(2, dtype=value)
         assert x.dtype == into
-        assert x.tolist() == theirs.tolist()
+        assert x.tolist() == numpy_x.tolist()
     else:
         with pytest.raises(TypeError):
-            theirs += numpy.ones(2, value)
+            numpy_x += numpy.ones(2, value)
         with pytest.raises(TypeError, match="must fit out's kind"):
             x += np.ones(2, dtype=value)

@@ -13,7 +13,7 @@ WHOLE = ["bool", "int8", "uint8", "int32", "uint32", "int64"]
 NUMBERS = [0, 1, -1, 127, 128, 255, 300, -129, 2**31, 2**40, 2**63 - 1, -(2**63), 2**63, 2**64 - 1]
 
 
-def either(function: Any, module: Any) -> Any:
+def result_or_exception(function: Any, module: Any) -> Any:
     """The values, the shape and the dtype that a function of arrays gives, or the exception's type."""
     try:
         found = numpy.asarray(function(module))
@@ -33,14 +33,14 @@ def test_where_has_numpys_answer_for_integers(dtype, n):
         (lambda m: m.where(pair(m, "bool"), pair(m, dtype), n)),
         (lambda m: m.where(pair(m, "bool"), n, pair(m, dtype))),
     )
-    assert either(after, np) == either(after, numpy)
-    assert either(before, np) == either(before, numpy)
+    assert result_or_exception(after, np) == result_or_exception(after, numpy)
+    assert result_or_exception(before, np) == result_or_exception(before, numpy)
 
 
 @pytest.mark.parametrize("n", NUMBERS)
 def test_where_of_two_integers(n):
     call = lambda m: m.where(pair(m, "bool"), n, -1)
-    assert either(call, np) == either(call, numpy)
+    assert result_or_exception(call, np) == result_or_exception(call, numpy)
 
 
 def test_where_of_an_integer_of_more_than_64_bits():
@@ -53,8 +53,8 @@ def test_where_of_an_integer_of_more_than_64_bits():
 @pytest.mark.parametrize("n", [300, -300, 2**40, 2**63 - 1])
 def test_an_integer_beyond_the_dtype_is_true(n, dtype, name):
     after, before = (lambda m: getattr(m, name)(pair(m, dtype), n)), (lambda m: getattr(m, name)(n, pair(m, dtype)))
-    assert either(after, np) == either(after, numpy)
-    assert either(before, np) == either(before, numpy)
+    assert result_or_exception(after, np) == result_or_exception(after, numpy)
+    assert result_or_exception(before, np) == result_or_exception(before, numpy)
     out = np.zeros(2, bool)
     assert getattr(np, name)(pair(np, dtype), n, out=out) is out
     assert out.tolist() == after(numpy).tolist()
@@ -81,7 +81,7 @@ def test_arrays_without_axes(name, axis):
         x = m.asarray(1.5, dtype="float32")
         return getattr(m, name)(x, *(x if a is None else a for a in OF_AXIS[name]), axis=axis)
 
-    got, want = either(call, np), either(call, numpy)
+    got, want = result_or_exception(call, np), result_or_exception(call, numpy)
     if isinstance(want, type):
         assert issubclass(got, want)
     else:

@@ -106,9 +106,9 @@ VALUES = numpy.array([[5.0, 3, 8, 1], [2, 9, 7, 4], [6, 0, 11, 10]])
 
 def compare(way: Way, write: str, x: Any, value: Any = None) -> tuple[Any, Any]:
     """Return the results for x and for NumPy's array, both written to afterwards."""
-    theirs = VALUES.copy()
-    wanted, got = way(numpy, theirs), way(np, x)
-    WRITES[write](numpy, theirs)
+    numpy_x = VALUES.copy()
+    wanted, got = way(numpy, numpy_x), way(np, x)
+    WRITES[write](numpy, numpy_x)
     WRITES[write](np, x)
     return got, wanted
 

@@ -38,9 +38,9 @@ def test_operators_in_place_make_a_new_one(name: str, engine: str) -> None:
 def test_hash_and_equality_go_by_value(dtype: str, engine: str) -> None:
     values = numpy.array([0, 1, 2, 2, 1], dtype)
     x = np.array(values)
-    for ours_, theirs in zip(x, values):
-        assert hash(ours_) == hash(theirs) == hash(theirs.item())
-        assert ours_ == theirs.item()
+    for element, expected in zip(x, values):
+        assert hash(element) == hash(expected) == hash(expected.item())
+        assert element == expected.item()
     assert {e.item() for e in set(x)} == set(values.tolist())
     assert collections.Counter(x)[values[1].item()] == collections.Counter(values.tolist())[values[1].item()]
     assert {x[1]: "one"}[1] == "one"
@@ -135,17 +135,17 @@ SHOWN = [
 
 @pytest.mark.parametrize(("kind", "value"), SHOWN)
 def test_text_and_hash_are_numpys(kind: type, value: complex, engine: str) -> None:
-    ours, theirs = np.array([value], kind)[0], kind(value)
-    assert (str(ours), f"{ours}", f"{ours!s:>8}", hash(np.array([3], kind)[0])) == (
-        str(theirs),
-        f"{theirs}",
-        f"{theirs!s:>8}",
+    scalar, expected = np.array([value], kind)[0], kind(value)
+    assert (str(scalar), f"{scalar}", f"{scalar!s:>8}", hash(np.array([3], kind)[0])) == (
+        str(expected),
+        f"{expected}",
+        f"{expected!s:>8}",
         3 if kind is not numpy.bool_ else 1,
     )
     if kind in (numpy.float64, numpy.int64):
-        assert f"{ours:8.3f} {ours:+}" == f"{theirs:8.3f} {theirs:+}"
-        assert plain_calls("text")(ours) == str(theirs)
-        assert plain_calls("hash")(ours) == hash(value) or value != value
+        assert f"{scalar:8.3f} {scalar:+}" == f"{expected:8.3f} {expected:+}"
+        assert plain_calls("text")(scalar) == str(expected)
+        assert plain_calls("hash")(scalar) == hash(value) or value != value
     with pytest.raises(ValueError, match="Unknown format code"):
         f"{np.array([2.0], 'float64')[0]:s}"
 
@@ -153,8 +153,14 @@ def test_text_and_hash_are_numpys(kind: type, value: complex, engine: str) -> No
 @pytest.mark.parametrize("kind", [numpy.float64, numpy.float32, numpy.int64, numpy.int32, numpy.bool_, numpy.int8])
 def test_a_buffer_is_the_value(kind: type) -> None:
     m = memoryview(np.array([3], kind)[0])
-    theirs = memoryview(kind(3))
-    assert (m.format, m.shape, m.strides, m.itemsize, m.nbytes) == (theirs.format, (), (), theirs.itemsize, m.itemsize)
+    expected = memoryview(kind(3))
+    assert (m.format, m.shape, m.strides, m.itemsize, m.nbytes) == (
+        expected.format,
+        (),
+        (),
+        expected.itemsize,
+        m.itemsize,
+    )
     assert (m.readonly, m[()], numpy.asarray(m)[()]) == (True, kind(3), kind(3))
     with pytest.raises(TypeError, match="read-only"):
         m[()] = 1
@@ -172,7 +178,7 @@ def test_a_buffer_keeps_its_value_when_the_scalar_becomes_a_parameter() -> None:
     assert m[()] == 2
 
 
-def test_a_buffer_waits_and_raises_what_the_computation_raised() -> None:
+def test_a_buffer_waits_and_raises_the_error_of_the_computation() -> None:
     with closed_gate():
         s = (np.ones(3) * 3).sum()
     assert memoryview(s)[()] == 9

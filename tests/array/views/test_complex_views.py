@@ -61,14 +61,14 @@ def _steps(multiply: Any, absolute: Any) -> list[Any]:
 def test_programs_of_parts_are_numpys(seed: int) -> None:
     generator = numpy.random.default_rng(seed)
     values = (generator.normal(size=(50, 70)) + 1j * generator.normal(size=(50, 70))).astype("complex64")
-    ours, numpys = np.array(values, dtype="complex64"), values
-    mine, theirs = _steps(np.multiply, np.abs), _steps(numpy.multiply, numpy.abs)
+    x, numpy_x = np.array(values, dtype="complex64"), values
+    steps, numpy_steps = _steps(np.multiply, np.abs), _steps(numpy.multiply, numpy.abs)
     with numpy.errstate(all="ignore"):
-        for i in generator.integers(0, len(mine), 60):
-            mine[i](ours), theirs[i](numpys)
-        sums = ours.real * 2 - ours.imag
-        numpy.testing.assert_array_equal(sums.asnumpy(), numpys.real * 2 - numpys.imag)
-    numpy.testing.assert_array_equal(ours.asnumpy(), numpys)
+        for i in generator.integers(0, len(steps), 60):
+            steps[i](x), numpy_steps[i](numpy_x)
+        sums = x.real * 2 - x.imag
+        numpy.testing.assert_array_equal(sums.asnumpy(), numpy_x.real * 2 - numpy_x.imag)
+    numpy.testing.assert_array_equal(x.asnumpy(), numpy_x)
 
 
 def test_parts_of_nothing() -> None:

@@ -12,7 +12,7 @@ import pytest
 from forerun import _core, np
 
 windows, strided = np.lib.stride_tricks.sliding_window_view, np.lib.stride_tricks.as_strided
-theirs = numpy.lib.stride_tricks
+numpy_tricks = numpy.lib.stride_tricks
 
 OVERLAP: dict[str, Callable[[], Any]] = {
     "windows": lambda: windows(np.zeros(6), 3),
@@ -22,7 +22,7 @@ OVERLAP: dict[str, Callable[[], Any]] = {
     "strided": lambda: strided(np.zeros(9, "float64"), (3, 4), (16, 8)),
     "strided, no axis is inside the other": lambda: strided(np.zeros(13, "float64"), (4, 3), (16, 24)),
     "broadcast": lambda: np.broadcast_to(np.zeros(3), (2, 3)),
-    "imported windows": lambda: np.from_dlpack(theirs.sliding_window_view(numpy.zeros(6), 3, writeable=True)),
+    "imported windows": lambda: np.from_dlpack(numpy_tricks.sliding_window_view(numpy.zeros(6), 3, writeable=True)),
     "an imported broadcast": lambda: np.from_dlpack(numpy.broadcast_to(numpy.zeros(3), (2, 3))),
 }
 WRITES: dict[str, Callable[[Any], Any]] = {

@@ -43,38 +43,40 @@ def repeats(x: numpy.ndarray) -> bool:
 
 def written_through(layout: str, function: Function, dtype: str, i: int) -> list[str]:
     """Return the differences in the memory after a write to result number i, where both of them allow one."""
-    (base, ours), (their_base, theirs) = (applied(xp, layout, function, dtype) for xp in (np, numpy))
-    assert ours is not None
-    assert theirs is not None
-    may, might = write(ours[i]), write(theirs[i])
-    if might and not may and theirs[i].size and not repeats(theirs[i]):
+    (base, results), (numpy_base, numpy_results) = (applied(xp, layout, function, dtype) for xp in (np, numpy))
+    assert results is not None
+    assert numpy_results is not None
+    may, might = write(results[i]), write(numpy_results[i])
+    if might and not may and numpy_results[i].size and not repeats(numpy_results[i]):
         return ["forerun's array refuses to be written"]
-    if not (may and might) or all_same_bits(base, their_base):
+    if not (may and might) or all_same_bits(base, numpy_base):
         return []
-    return ["copies" if (their_base != FIRST).any() else "is a view"]
+    return ["copies" if (numpy_base != FIRST).any() else "is a view"]
 
 
 def written_below(layout: str, function: Function, dtype: str, i: int) -> list[str]:
     """Return the differences in result number i after a write to the memory."""
-    (base, ours), (their_base, theirs) = (applied(xp, layout, function, dtype) for xp in (np, numpy))
-    assert ours is not None
-    assert theirs is not None
-    before = ours[i].numpy().tobytes()
+    (base, results), (numpy_base, numpy_results) = (applied(xp, layout, function, dtype) for xp in (np, numpy))
+    assert results is not None
+    assert numpy_results is not None
+    before = results[i].numpy().tobytes()
     base += 100
-    their_base += 100
-    if all_same_bits(ours[i], theirs[i]):
+    numpy_base += 100
+    if all_same_bits(results[i], numpy_results[i]):
         return []
-    return ["copies" if ours[i].numpy().tobytes() == before else "is a view"]
+    return ["copies" if results[i].numpy().tobytes() == before else "is a view"]
 
 
 def differences(layout: str, function: Function, dtype: str) -> list[str]:
     """Return the differences between NumPy's results and forerun's."""
-    ours, theirs = (applied(xp, layout, function, dtype)[1] for xp in (np, numpy))
-    if ours is None or theirs is None:
-        return [] if ours is theirs else ["only one raises"]
-    if len(ours) != len(theirs):
+    results, numpy_results = (applied(xp, layout, function, dtype)[1] for xp in (np, numpy))
+    if results is None or numpy_results is None:
+        return [] if results is numpy_results else ["only one raises"]
+    if len(results) != len(numpy_results):
         return ["another number of results"]
-    arrays = [i for i, x in enumerate(theirs) if isinstance(x, numpy.ndarray) and isinstance(ours[i], ndarray)]
+    arrays = [
+        i for i, x in enumerate(numpy_results) if isinstance(x, numpy.ndarray) and isinstance(results[i], ndarray)
+    ]
     return [d for i in arrays for look in (written_through, written_below) for d in look(layout, function, dtype, i)]
 
 

@@ -74,8 +74,8 @@ def main():
     for name in sorted(names):
         shapes = shapes_of(get_model(name), mx, 299 if name == "inceptionv3" else 224)
         elements = sum(math.prod(shape) for shape in shapes.values())
-        said = " ".join(f"{s:.6g}" for s in scores(name, mx, get_model)) if name in SIZES else ""
-        print(name, len(shapes), elements, digest(shapes), SIZES.get(name, ""), said, sep="\t", flush=True)
+        text = " ".join(f"{s:.6g}" for s in scores(name, mx, get_model)) if name in SIZES else ""
+        print(name, len(shapes), elements, digest(shapes), SIZES.get(name, ""), text, sep="\t", flush=True)
 
 
 def _message(get_model):

@@ -65,7 +65,7 @@ def programs(first: int, n: int, wanted: Callable[[Program], bool]) -> Iterator[
 
 
 @pytest.mark.parametrize("first", range(2000, 2080 if WHOLE else 2020, 10))
-def test_a_program_reads_what_it_reads_on_the_cpu(first: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_reads_the_values_of_the_cpu(first: int, monkeypatch: pytest.MonkeyPatch) -> None:
     gpus(2)
     for seed, program in programs(first, 10, lambda program: program.exact or not program.kinds() & GRADIENTS):
         want, _ = check.step_by_step(program)

@@ -13,15 +13,15 @@ import forerun
 from forerun import _core, np
 from forerun.np import host
 from forerun.testing import closed_gate
-from tests.support.engine.late_arrays import NoSuchPlace
+from tests.support.engine.late_arrays import UserError
 from tests.support.engine.settings import running
 
 
 def fail(values: numpy.ndarray) -> numpy.ndarray:
-    raise NoSuchPlace("here")
+    raise UserError("here")
 
 
-def fails(x: Any, error: type[Exception] = NoSuchPlace) -> Any:
+def fails(x: Any, error: type[Exception] = UserError) -> Any:
     """An array of x's shape whose computation fails."""
 
     def task(values: numpy.ndarray) -> numpy.ndarray:
@@ -61,7 +61,7 @@ class TestReads:
     def test_every_read_raises(self, ahead, read):
         y = fails(np.ones((1,)))
         for _ in range(3):
-            with pytest.raises(NoSuchPlace, match="here"):
+            with pytest.raises(UserError, match="here"):
                 READS[read](y)
 
     @pytest.mark.parametrize(
@@ -84,13 +84,13 @@ class TestReads:
         y = fails(np.ones((2, 3)))
         z = derive(y) * 2
         for array in (z, y, z + 1):
-            with pytest.raises(NoSuchPlace, match="here"):
+            with pytest.raises(UserError, match="here"):
                 array.wait()
 
     def test_note_names_the_line_that_issued_the_task(self, ahead):
         here, y = line_of_caller(), host(fail, [np.ones(3)], [((3,), "float32")])[0]
         for array in (y, (y + 1).sum()):
-            with pytest.raises(NoSuchPlace) as caught:
+            with pytest.raises(UserError) as caught:
                 array.wait()
             assert caught.value.__notes__ == [f"issued at {here}"]
 
@@ -113,7 +113,7 @@ class TestReads:
         y = fails(np.ones(3))
         depths = []
         for _ in range(4):
-            with pytest.raises(NoSuchPlace) as caught:
+            with pytest.raises(UserError) as caught:
                 y.wait()
             depths.append(len(caught.traceback))
         assert len(set(depths)) == 1
@@ -148,14 +148,14 @@ class TestOthers:
             later = good * 2 + x
         assert later.tolist() == [5, 5, 5]
         assert good.tolist() == [2, 2, 2]
-        with pytest.raises(NoSuchPlace):
+        with pytest.raises(UserError):
             bad.wait()
         assert (x + 5).tolist() == [6, 6, 6]
 
     def test_input_is_fine(self, ahead):
         x = np.ones(3)
         bad = fails(x)
-        with pytest.raises(NoSuchPlace):
+        with pytest.raises(UserError):
             bad.wait()
         x += 1
         assert x.tolist() == [2, 2, 2]
@@ -174,7 +174,7 @@ class TestOthers:
         forerun.waitall()
         before = forerun.stats()["failed"]
         y = fails(np.ones(3)) + 1
-        with pytest.raises(NoSuchPlace):
+        with pytest.raises(UserError):
             y.wait()
         assert forerun.stats()["failed"] == before + 1
 
@@ -182,28 +182,28 @@ class TestOthers:
 class TestWaitall:
     def test_raises_once(self, ahead):
         y = fails(np.ones(3))
-        with pytest.raises(NoSuchPlace):
+        with pytest.raises(UserError):
             forerun.waitall()
         forerun.waitall()
-        with pytest.raises(NoSuchPlace):  # the array still says so
+        with pytest.raises(UserError):  # the array still says so
             y.wait()
 
-    def test_does_not_repeat_what_a_read_has_raised(self, ahead):
+    def test_does_not_repeat_an_error_that_a_read_has_raised(self, ahead):
         y = fails(np.ones(3))
-        with pytest.raises(NoSuchPlace):
+        with pytest.raises(UserError):
             y.wait()
         forerun.waitall()
 
     def test_reports_failures_that_can_no_longer_be_read(self, ahead):
         fails(np.ones(3))  # no handle
-        with pytest.raises(NoSuchPlace):
+        with pytest.raises(UserError):
             forerun.waitall()
         forerun.waitall()
 
     def test_has_finished_the_rest(self, ahead):
         bad = fails(np.ones(3))
         good = [np.ones(3) * i for i in range(50)]
-        with pytest.raises(NoSuchPlace):
+        with pytest.raises(UserError):
             forerun.waitall()
         assert all(g.ready for g in good)
         assert bad.ready
@@ -227,7 +227,7 @@ class TestWrites:
         write(y)
         assert y.tolist() == [0, 0, 0]
         assert (y + 1).tolist() == [1, 1, 1]
-        with pytest.raises(NoSuchPlace):  # computed from the value before
+        with pytest.raises(UserError):  # computed from the value before
             z.wait()
 
     @pytest.mark.parametrize(
@@ -244,14 +244,14 @@ class TestWrites:
         y = fails(np.ones(3))
         write(y)
         for _ in range(2):
-            with pytest.raises(NoSuchPlace):
+            with pytest.raises(UserError):
                 y.wait()
 
     def test_a_write_of_a_failed_value_poisons(self, ahead):
         x = np.ones(3)
         before = x + 1
         x[...] = fails(np.ones(3))
-        with pytest.raises(NoSuchPlace):
+        with pytest.raises(UserError):
             x.wait()
         assert before.tolist() == [2, 2, 2]
 
@@ -259,7 +259,7 @@ class TestWrites:
         x = np.ones(3)
         x[:1] = fails(np.ones(1))
         for array in (x, x[:2]):
-            with pytest.raises(NoSuchPlace):
+            with pytest.raises(UserError):
                 array.wait()
         assert x[1:].tolist() == [1, 1]
 
@@ -268,7 +268,7 @@ class TestSynchronous:
     def test_the_call_raises(self):
         with running("sync"):
             x = np.ones(3)
-            with pytest.raises(NoSuchPlace, match="here"):
+            with pytest.raises(UserError, match="here"):
                 fails(x)
             with pytest.raises(numpy.linalg.LinAlgError, match="Singular"):
                 np.linalg.inv(np.zeros((2, 2)))

@@ -16,12 +16,12 @@ from forerun import autograd, np
 from forerun.np import host, ndarray
 from tests.ops.cases import CASES
 from tests.ops.cases.table import Case, mapped, to_forerun
-from tests.support.engine.late_arrays import NoSuchPlace
+from tests.support.engine.late_arrays import UserError
 from tests.support.engine.settings import running
 
 
 def task(*_: Any) -> None:
-    raise NoSuchPlace("here")
+    raise UserError("here")
 
 
 def failed_task(like: ndarray) -> ndarray:
@@ -41,12 +41,12 @@ LINES = {f: f"issued at {__file__}:{f.__code__.co_firstlineno + n}" for f, n in 
 
 def is_forerun(error: BaseException) -> bool:
     """Whether it is what the two functions make, with a note that names their line."""
-    where = LINES[failed_task] if isinstance(error, NoSuchPlace) else LINES[failed_take]
-    right = str(error) == "here" if isinstance(error, NoSuchPlace) else "must be in [-1, 1), got 7" in str(error)
+    where = LINES[failed_task] if isinstance(error, UserError) else LINES[failed_take]
+    right = str(error) == "here" if isinstance(error, UserError) else "must be in [-1, 1), got 7" in str(error)
     return right and error.__notes__ == [where]
 
 
-ERRORS = (NoSuchPlace, IndexError)
+ERRORS = (UserError, IndexError)
 
 
 def raises(read: Callable[[], Any]) -> bool:

@@ -12,14 +12,14 @@ import forerun
 from forerun import _core, autograd, gluon, np, npx
 from forerun.np import host
 from forerun.testing import closed_gate
-from tests.support.engine.late_arrays import NoSuchPlace
+from tests.support.engine.late_arrays import UserError
 
 
 def bad(*shape: int, device: Any = None) -> Any:
     """An array whose task fails."""
 
     def task() -> None:
-        raise NoSuchPlace("here")
+        raise UserError("here")
 
     return host(task, [], [(shape, "float32")], device=device)[0]
 
@@ -32,7 +32,7 @@ def is_bad(x: Any) -> bool:
     for _ in range(2):
         try:
             x.asnumpy()
-        except NoSuchPlace as error:
+        except UserError as error:
             notes = error.__notes__
         else:
             return False
@@ -118,7 +118,7 @@ class TestViews:
 
     def test_numpy_array_that_is_written_to(self, ahead_failing):
         a = numpy.zeros(3)
-        with pytest.raises(NoSuchPlace):
+        with pytest.raises(UserError):
             a += bad(3)
         assert a.tolist() == [0, 0, 0]
 

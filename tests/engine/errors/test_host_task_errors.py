@@ -150,7 +150,7 @@ def test_many_threads_read_one_error(engine):
 
 
 @pytest.mark.parametrize(
-    ("error", "said"),
+    ("error", "message"),
     [
         ("class E(Exception):\n    def __str__(self): raise ValueError\n", "E, whose text could not be had"),
         ("class E(Exception):\n    def __str__(self): return '\\udcff'\n", "E: \\udcff"),
@@ -158,10 +158,10 @@ def test_many_threads_read_one_error(engine):
         ("E = KeyboardInterrupt\n", "KeyboardInterrupt: here"),
     ],
 )
-def test_at_exit(error, said):
+def test_at_exit(error, message):
     done = execute(f"{error}def task():\n    raise E('here')\nhost(task, [], [])\n")
     assert done.returncode == 1
-    assert done.stderr.endswith(f"an error that no read has raised: {said}\n")
+    assert done.stderr.endswith(f"an error that no read has raised: {message}\n")
 
 
 def test_system_exit_of_a_task_is_raised_at_the_read():

@@ -12,7 +12,7 @@ import forerun
 from forerun import _core, np, npx, profiler
 from forerun.np import host
 from forerun.testing import closed_gate
-from tests.support.engine.passes import done, floats, gelu, issued_as_a_whole
+from tests.support.engine.passes import gelu, pass_counts, random_floats, results_and_pass_counts
 from tests.support.engine.settings import configured
 
 pytestmark = pytest.mark.usefixtures("any_op_is_worth_a_group")
@@ -22,37 +22,37 @@ class TestDropAndFusion:
     N = 100_000
 
     def test_gelu_is_one_group_without_intermediates(self, improving):
-        _, did = issued_as_a_whole(gelu, floats(self.N))
+        _, did = results_and_pass_counts(gelu, random_floats(self.N))
         assert did == {"dropped": 0, "groups": 1, "grouped": 9, "elided": 8 * 4 * self.N}
 
     def test_softmax_is_one_group(self, improving):
-        x = floats(300, 400)
-        _, did = issued_as_a_whole(npx.softmax, x)
+        x = random_floats(300, 400)
+        _, did = results_and_pass_counts(npx.softmax, x)
         assert did == {"dropped": 0, "groups": 1, "grouped": 5, "elided": 2 * x.nbytes}
-        assert issued_as_a_whole(npx.log_softmax, x)[1]["groups"] == 1
+        assert results_and_pass_counts(npx.log_softmax, x)[1]["groups"] == 1
 
     def test_layer_norm_is_one_group(self, improving):
-        x, w = floats(300, 400), floats(400)
-        assert issued_as_a_whole(npx.layer_norm, x, w, w)[1] | {"grouped": 0} == {
+        x, w = random_floats(300, 400), random_floats(400)
+        assert results_and_pass_counts(npx.layer_norm, x, w, w)[1] | {"grouped": 0} == {
             "dropped": 0, "groups": 1, "grouped": 0, "elided": 4 * x.nbytes
         }  # fmt: skip
 
     def test_mean_and_variance_are_one_group(self, improving):
-        x = floats(300, 400)
-        (mean, var), did = issued_as_a_whole(lambda x: (x.mean(1), x.var(1)), x)
+        x = random_floats(300, 400)
+        (mean, var), did = results_and_pass_counts(lambda x: (x.mean(1), x.var(1)), x)
         assert (did["groups"], did["elided"]) == (1, 2 * x.nbytes)
         numpy.testing.assert_allclose(mean.asnumpy(), x.mean(1), atol=1e-6)
         numpy.testing.assert_allclose(var.asnumpy(), x.var(1), rtol=1e-5)
 
     @pytest.mark.parametrize("axis", [0, 1, None])
     def test_a_reduction_closes_a_group(self, improving, axis):
-        x = floats(300, 400)
-        _, did = issued_as_a_whole(lambda a, b: ((a - b) ** 2).sum(axis), x, x + 1)
+        x = random_floats(300, 400)
+        _, did = results_and_pass_counts(lambda a, b: ((a - b) ** 2).sum(axis), x, x + 1)
         assert did == {"dropped": 0, "groups": 1, "grouped": 3, "elided": 2 * x.nbytes}
 
     def test_full_reduction_ends_a_group(self, improving):
-        x = floats(300, 400)  # 65,536 elements are one tile
-        _, did = issued_as_a_whole(lambda x: x * 2 / (x * 2).sum() + 1, x)
+        x = random_floats(300, 400)  # 65,536 elements are one tile
+        _, did = results_and_pass_counts(lambda x: x * 2 / (x * 2).sum() + 1, x)
         assert did["groups"] == 2
         assert did["elided"] == 2 * x.nbytes  # x * 2 under the sum, and the quotient
 
@@ -62,18 +62,18 @@ class TestDropAndFusion:
             z = y * 2
             return [y, z, z - x]
 
-        results, did = issued_as_a_whole(program, floats(self.N))
+        results, did = results_and_pass_counts(program, random_floats(self.N))
         assert (did["groups"], did["elided"]) == (1, 0)
         assert all(r.asnumpy().size == self.N for r in results)
 
     def test_small_values_are_stored_in_the_object(self, improving):
-        _, did = issued_as_a_whole(lambda x: (x + 1) * 2 - x, floats(10))
+        _, did = results_and_pass_counts(lambda x: (x + 1) * 2 - x, random_floats(10))
         assert (did["groups"], did["elided"]) == (1, 0)
 
     def test_tiny_ops_are_not_worth_a_group(self, improving):
         _core.set_fuse_from(500)
-        assert issued_as_a_whole(gelu, floats(10))[1]["groups"] == 0
-        assert issued_as_a_whole(gelu, floats(10_000))[1]["groups"] == 1
+        assert results_and_pass_counts(gelu, random_floats(10))[1]["groups"] == 0
+        assert results_and_pass_counts(gelu, random_floats(10_000))[1]["groups"] == 1
 
     @pytest.mark.parametrize("k", [1, 2, 7, 200])
     def test_a_dropped_chain_counts_its_ops(self, improving, k):
@@ -83,7 +83,7 @@ class TestDropAndFusion:
                 y = y * 2
             return x + 1
 
-        _, did = issued_as_a_whole(program, floats(1000))
+        _, did = results_and_pass_counts(program, random_floats(1000))
         assert (did["dropped"], did["grouped"]) == (k, 0)
 
     def test_all_that_led_to_it_is_dropped(self, improving):
@@ -93,9 +93,9 @@ class TestDropAndFusion:
             np.zeros(x.size).copy()
             return x + 1
 
-        z, did = issued_as_a_whole(program, floats(1000))
+        z, did = results_and_pass_counts(program, random_floats(1000))
         assert did["dropped"] >= 9
-        assert z.asnumpy().tobytes() == (floats(1000) + 1).tobytes()
+        assert z.asnumpy().tobytes() == (random_floats(1000) + 1).tobytes()
 
     def test_results_without_handles_are_dropped_after_planning(self, improving):
         go = threading.Event()
@@ -112,7 +112,7 @@ class TestDropAndFusion:
         assert forerun.stats()["dropped"] == before + 3
 
     def test_results_read_later_are_not_dropped(self, improving):
-        x = np.array(floats(1000))
+        x = np.array(random_floats(1000))
         with closed_gate():
             kept = [x * i for i in range(50)]
             total = x * 0
@@ -120,9 +120,9 @@ class TestDropAndFusion:
                 total = total + y
             view = (x - 1)[10:20]
         for i, y in enumerate(kept):
-            assert y.asnumpy().tobytes() == (floats(1000) * numpy.float32(i)).tobytes()
-        assert view.tolist() == (floats(1000) - 1)[10:20].tolist()
-        assert total[0].item() == pytest.approx(20 * floats(1000)[0] + 190, rel=1e-5)
+            assert y.asnumpy().tobytes() == (random_floats(1000) * numpy.float32(i)).tobytes()
+        assert view.tolist() == (random_floats(1000) - 1)[10:20].tolist()
+        assert total[0].item() == pytest.approx(20 * random_floats(1000)[0] + 190, rel=1e-5)
 
     def test_each_pass_alone(self):
         def program(x):
@@ -131,14 +131,14 @@ class TestDropAndFusion:
 
         for passes, dropped, groups in (("", 0, 0), ("drop", 1, 0), ("fuse", 0, 1), ("drop,fuse", 1, 1)):
             with configured(engine="async", workers=1, passes=passes):
-                did = issued_as_a_whole(program, floats(3000))[1]
+                did = results_and_pass_counts(program, random_floats(3000))[1]
                 assert (did["dropped"], did["groups"]) == (dropped, groups), passes
 
     @pytest.mark.parametrize("program", [gelu, npx.softmax, lambda x: x - x.mean(1, keepdims=True)])
     def test_peak_is_inputs_and_outputs(self, improving, program):
-        x = np.array(floats(1000, 1000))
+        x = np.array(random_floats(1000, 1000))
         forerun.waitall()
-        done()
+        pass_counts()
         before = forerun.memory()["live"]
         _core.reset_peak()
         with closed_gate():
@@ -147,9 +147,9 @@ class TestDropAndFusion:
         assert forerun.memory()["peak"] - before <= y.nbytes + 50_000
 
     def test_program_of_many_groups_needs_little_memory(self, improving):
-        x = np.array(floats(250_000))
+        x = np.array(random_floats(250_000))
         forerun.waitall()
-        done()
+        pass_counts()
         before = forerun.memory()["live"]
         _core.reset_peak()
         with closed_gate():
@@ -162,7 +162,7 @@ class TestDropAndFusion:
 class TestProfiler:
     @pytest.mark.parametrize("shape", [(30, 100), (700, 500)])  # one tile, several
     def test_each_op_that_ran_has_an_event(self, improving, shape, tmp_path):
-        x = np.array(floats(*shape))
+        x = np.array(random_floats(*shape))
         forerun.waitall()
         before = forerun.stats()
         with profiler.record() as p:
@@ -188,8 +188,8 @@ class TestProfiler:
             assert "tanh" in text
         profiler.timeline(p.trace, tmp_path / "run.json")
 
-    def test_ops_of_a_group_start_after_what_the_group_reads(self, improving):
-        x = np.array(floats(300, 300))
+    def test_ops_of_a_group_start_after_the_operands_of_the_group(self, improving):
+        x = np.array(random_floats(300, 300))
         forerun.waitall()
         with profiler.record() as p, closed_gate():
             y = (x @ x) * 2 + 1

@@ -11,7 +11,7 @@ import forerun
 from forerun import _core, np
 from forerun.np import host
 from forerun.testing import closed_gate
-from tests.support.engine.passes import done, floats, gelu
+from tests.support.engine.passes import gelu, pass_counts, random_floats
 from tests.support.engine.settings import configured
 
 pytestmark = pytest.mark.usefixtures("any_op_is_worth_a_group")
@@ -76,7 +76,7 @@ class TestFailures:
 
     @pytest.mark.parametrize("late", [False, True])
     def test_poisoned_input_in_the_middle(self, improving, bad, late):
-        x = np.array(floats(3000))
+        x = np.array(random_floats(3000))
         forerun.waitall()
         with closed_gate():
             if late:  # it fails while the others wait
@@ -91,12 +91,12 @@ class TestFailures:
         for array in (b, c, e, c):
             with pytest.raises(IndexError, match="take"):
                 array.wait()
-        values = floats(3000)
+        values = random_floats(3000)
         assert d.asnumpy().tobytes() == (values * 2 + 1).tobytes()
         assert f.asnumpy().tobytes() == (values + 1 + values * 2).tobytes()
 
     def test_poison_of_an_update_ends_where_it_is_overwritten(self, bad):
-        x, y = np.array(floats(3000)), np.array(floats(3000))
+        x, y = np.array(random_floats(3000)), np.array(random_floats(3000))
         with closed_gate():
             x += bad
             z = x * 2
@@ -104,12 +104,12 @@ class TestFailures:
             w = x + 1
         with pytest.raises(IndexError):
             z.wait()
-        assert w.asnumpy().tobytes() == (floats(3000) * 2 + 1).tobytes()
-        assert x.asnumpy().tobytes() == (floats(3000) * 2).tobytes()
+        assert w.asnumpy().tobytes() == (random_floats(3000) * 2 + 1).tobytes()
+        assert x.asnumpy().tobytes() == (random_floats(3000) * 2).tobytes()
 
     def test_a_group_that_does_not_fit_runs_op_by_op(self, improving):
         n = 1 << 18  # a megabyte
-        done()
+        pass_counts()
         forerun.empty_cache()
         x = np.ones(n)
         x.wait()
@@ -127,7 +127,7 @@ class TestFailures:
 
     def test_over_the_limit(self, improving):
         n = 1 << 18
-        done()
+        pass_counts()
         forerun.empty_cache()
         x = np.ones(n)
         x.wait()

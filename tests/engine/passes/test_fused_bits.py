@@ -6,7 +6,7 @@ import numpy
 import pytest
 
 from forerun import np
-from tests.support.engine.passes import check_all_passes, floats, gelu
+from tests.support.engine.passes import check_all_passes, gelu, random_floats
 
 pytestmark = pytest.mark.usefixtures("any_op_is_worth_a_group")
 
@@ -14,7 +14,9 @@ pytestmark = pytest.mark.usefixtures("any_op_is_worth_a_group")
 class TestBits:
     @pytest.mark.parametrize("n", [1, 2, 3, 2047, 2048, 2049, 65535, 65536, 65537, 2 * (65536 + 2048)])
     def test_chain(self, n):
-        did = check_all_passes(lambda x, y: gelu(x) * y + np.exp(-abs(x)) / (y * y + 1), floats(n), floats(n) + 1)
+        did = check_all_passes(
+            lambda x, y: gelu(x) * y + np.exp(-abs(x)) / (y * y + 1), random_floats(n), random_floats(n) + 1
+        )
         assert did["groups"] == 1
 
     @pytest.mark.parametrize(
@@ -30,7 +32,7 @@ class TestBits:
             deviation = np.sqrt((centred * centred).mean(axis, keepdims=True) + 1e-5)
             return share, centred / deviation, x.var(axis), (share * x).min(axis), (x > 0).sum(axis)
 
-        check_all_passes(program, floats(max(2, 20_000 // columns), columns))
+        check_all_passes(program, random_floats(max(2, 20_000 // columns), columns))
 
     @pytest.mark.parametrize("axes", [(0,), (1,), (2,), (0, 1), (1, 2), (0, 2), (0, 1, 2)])
     @pytest.mark.parametrize("shape", [(3, 5, 7), (40, 3, 300), (1, 600, 100), (300, 1, 70), (0, 2, 3), (2, 3, 1)])
@@ -39,12 +41,12 @@ class TestBits:
             y = x * 2 - 1
             return y.sum(axes), y.sum(axes, keepdims=True) + x, (y - y.sum(axes, keepdims=True)).prod(axes)
 
-        check_all_passes(program, floats(*shape))
+        check_all_passes(program, random_floats(*shape))
 
     @pytest.mark.parametrize("name", ["sum", "prod", "max", "min", "any", "all", "mean"])
     @pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int64", "float16", "float32", "float64"])
     def test_each_reduction(self, name, dtype):
-        x = (floats(50, 300) * 3).astype(dtype)
+        x = (random_floats(50, 300) * 3).astype(dtype)
 
         def program(x):
             y = np.where(x > 0, x, x[::-1])
@@ -58,7 +60,7 @@ class TestBits:
             y = x + 1
             return [y.sum(axis) * 2 for axis in (*range(y.ndim), None)] + [(y - y.sum()).sum(keepdims=True)]
 
-        check_all_passes(program, floats(*shape))
+        check_all_passes(program, random_floats(*shape))
 
     @pytest.mark.parametrize("middle", ["bool", "int8", "int32", "float16", "float32", "float64", "complex64"])
     @pytest.mark.parametrize("last", ["int16", "float32", "float64", "complex128"])
@@ -70,10 +72,10 @@ class TestBits:
             w = z.astype(last) * 2
             return w, w + w.sum(1, keepdims=True), abs(w).max()
 
-        check_all_passes(program, floats(30, 211) * 5, floats(30, 211) * 5)
+        check_all_passes(program, random_floats(30, 211) * 5, random_floats(30, 211) * 5)
 
     def test_functions_with_two_results(self):
-        x, y = floats(3001) * 10, floats(3001) + 5
+        x, y = random_floats(3001) * 10, random_floats(3001) + 5
 
         def both(x, y):
             z = x + y
@@ -93,13 +95,13 @@ class TestBits:
     @pytest.mark.parametrize("exponent", [2.0, 0.5, 3.0, -1.0])
     def test_exponents_by_rows(self, exponent):
         """NumPy takes another path where one exponent is for all: it must not depend on where a block ends."""
-        x = abs(floats(1500, 3)) + 0.1
+        x = abs(random_floats(1500, 3)) + 0.1
         e = numpy.full((1500, 1), exponent, "float32")
         check_all_passes(lambda x, e: [(x + 1) ** e * 2, (x + 1) ** exponent * 2, (x * e[:1]) ** e], x, e)
         check_all_passes(lambda x, e: (x + 1) ** e.T * 2, x.T.copy(), e)
 
     def test_one_element_as_many(self, improving):
-        x = np.array(abs(floats(300)) + 1)
+        x = np.array(abs(random_floats(300)) + 1)
         many, single = (x * 3) ** 2.0, []
         for i in range(300):
             y = x[i : i + 1] * 3
@@ -116,7 +118,7 @@ class TestBits:
             f = getattr(np, name)
             return [f(v) + 1 for v in (x, x[:, ::3], x.T, x[::-1], np.broadcast_to(x[:, :1], x.shape), x[3])]
 
-        check_all_passes(program, abs(numpy.sin(floats(30, 301))).astype(dtype))
+        check_all_passes(program, abs(numpy.sin(random_floats(30, 301))).astype(dtype))
 
     def test_layouts(self):
         def program(x, y):
@@ -125,4 +127,4 @@ class TestBits:
             c = np.exp(np.broadcast_to(x[3], (40, 90))) + x * y[:, 4:5]
             return a, b, c, a.sum(0), b.mean(1), c / c.sum(1, keepdims=True)
 
-        check_all_passes(program, floats(40, 90), floats(40, 90) * 2)
+        check_all_passes(program, random_floats(40, 90), random_floats(40, 90) * 2)

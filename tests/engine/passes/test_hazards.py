@@ -8,7 +8,7 @@ import pytest
 import forerun
 from forerun import np
 from forerun.testing import closed_gate
-from tests.support.engine.passes import check_all_passes, floats
+from tests.support.engine.passes import check_all_passes, random_floats
 
 pytestmark = pytest.mark.usefixtures("any_op_is_worth_a_group")
 
@@ -23,7 +23,7 @@ class TestHazards:
             x += 1
             return t + x, x, t
 
-        did = check_all_passes(program, floats(n))
+        did = check_all_passes(program, random_floats(n))
         assert did["groups"] == 1
 
     def test_one_array_twice(self):
@@ -34,7 +34,7 @@ class TestHazards:
             x -= x * y
             return x, y
 
-        check_all_passes(program, floats(5000))
+        check_all_passes(program, random_floats(5000))
 
     @pytest.mark.parametrize(
         "view",
@@ -43,7 +43,7 @@ class TestHazards:
             lambda x: x[:, 5], lambda x: np.broadcast_to(x[0], x.shape), lambda x: np.roll(x, 1),
         ],
     )  # fmt: skip
-    def test_other_view_of_what_is_written(self, view):
+    def test_other_view_of_the_written_array(self, view):
         def program(x, y):
             v = view(x)
             before = v * 2 + y
@@ -52,7 +52,7 @@ class TestHazards:
             x *= 3
             return before, between, v - y, x
 
-        check_all_passes(program, floats(90, 90), floats(90, 90) * 7)
+        check_all_passes(program, random_floats(90, 90), random_floats(90, 90) * 7)
 
     @pytest.mark.parametrize("apart", [1, 2047, 2048, 3000])
     @pytest.mark.parametrize("n", [2, 3000])
@@ -66,7 +66,7 @@ class TestHazards:
             a -= b
             return t, u, x, a + b
 
-        check_all_passes(program, floats(6000))
+        check_all_passes(program, random_floats(6000))
 
     def test_overlap_within_one_op(self):
         def program(x):
@@ -76,7 +76,7 @@ class TestHazards:
             y[...] = y[::-1] + 1
             return y + x
 
-        check_all_passes(program, floats(9000))
+        check_all_passes(program, random_floats(9000))
 
     @pytest.mark.parametrize("axis", [0, 1, None])
     def test_reduced_before_and_after_a_write(self, axis):
@@ -89,14 +89,14 @@ class TestHazards:
             after[...] = x.max(axis, keepdims=True)
             return x, before, after, x * y + after
 
-        check_all_passes(program, floats(60, 70), floats(60, 70))
+        check_all_passes(program, random_floats(60, 70), random_floats(60, 70))
 
     def test_rows_that_are_as_long_as_the_column(self):
         def program(x):  # sums over one axis, read along the other
             m = x.sum(1)
             return x - m, x - m[:, None], x * m.sum(), (x + m).sum(0) + m
 
-        check_all_passes(program, floats(70, 70))
+        check_all_passes(program, random_floats(70, 70))
 
     def test_rows_in_another_order(self):
         def program(x):  # what a row needs may belong to a later row
@@ -106,7 +106,7 @@ class TestHazards:
             turned = [m[::-1], m[:, ::-1], m.T, m[:1], m[:, :1], m[3], m[::2].repeat(2, 0)]
             return [y - v[..., None] for v in turned]
 
-        check_all_passes(program, floats(20, 20, 30))
+        check_all_passes(program, random_floats(20, 20, 30))
 
     def test_out(self):
         def program(x, y):
@@ -118,11 +118,11 @@ class TestHazards:
             np.negative(x.T, out=u.T)
             return x, y, u, t + u
 
-        check_all_passes(program, floats(50, 60), floats(50, 60))
+        check_all_passes(program, random_floats(50, 60), random_floats(50, 60))
 
     @pytest.mark.parametrize("n", [9, 3000])
     def test_values_that_were_read_stay(self, improving, n):
-        x, y = np.array(floats(n)), np.ones(n)
+        x, y = np.array(random_floats(n)), np.ones(n)
         values = x.numpy()
         old = values.copy()
         with closed_gate():
@@ -136,8 +136,8 @@ class TestHazards:
         assert numpy.array_equal(values, old)
 
     def test_read_then_overwritten_while_a_reader_outside_looks(self, improving):
-        x, y = np.array(floats(3000)), np.ones(3000)
-        values, old = x.numpy(), floats(3000)
+        x, y = np.array(random_floats(3000)), np.ones(3000)
+        values, old = x.numpy(), random_floats(3000)
         with closed_gate():
             t = x + y
             np.multiply(y, 3, out=x)
@@ -148,8 +148,8 @@ class TestHazards:
         assert numpy.array_equal(values, old)
 
     def test_last_handle_gone_before_the_values_that_were_read(self, improving):
-        x = np.array(floats(3000))
-        values, old = x.numpy(), floats(3000)
+        x = np.array(random_floats(3000))
+        values, old = x.numpy(), random_floats(3000)
         with closed_gate():
             x += 1
             x *= 2
@@ -164,4 +164,4 @@ class TestHazards:
             y *= 0.5
             return y, z * y, np.cumsum(z - y, axis=0) + 1
 
-        check_all_passes(program, floats(40, 300))
+        check_all_passes(program, random_floats(40, 300))

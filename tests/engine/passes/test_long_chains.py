@@ -13,7 +13,7 @@ import pytest
 import forerun
 from forerun import np
 from forerun.testing import closed_gate
-from tests.support.engine.passes import ALL, check_all_passes, floats, issued_as_a_whole
+from tests.support.engine.passes import ALL, check_all_passes, random_floats, results_and_pass_counts
 from tests.support.engine.settings import configured
 
 ARITHMETIC = (operator.add, operator.sub, operator.mul, operator.truediv)
@@ -22,7 +22,7 @@ ARITHMETIC = (operator.add, operator.sub, operator.mul, operator.truediv)
 pytestmark = pytest.mark.usefixtures("any_op_is_worth_a_group")
 
 
-def as_numpy_does(program: Callable[..., Any], *inputs: Any) -> dict[str, int]:
+def check_against_numpy(program: Callable[..., Any], *inputs: Any) -> dict[str, int]:
     """Compares a program's results with NumPy's, in sync mode and in groups; returns what the passes did."""
     with numpy.errstate(all="ignore"):
         expected = [x.tobytes() for x in program(numpy, *(numpy.array(x) for x in inputs))]
@@ -31,7 +31,7 @@ def as_numpy_does(program: Callable[..., Any], *inputs: Any) -> dict[str, int]:
     did: dict[str, int] = {}
     for settings in ({"workers": 1, "passes": ALL}, {"workers": 3, "passes": "fuse,reuse"}):
         with configured(engine="async", **settings):
-            results, did = issued_as_a_whole(lambda *x: program(np, *x), *inputs)
+            results, did = results_and_pass_counts(lambda *x: program(np, *x), *inputs)
             assert [x.asnumpy().tobytes() for x in results] == expected, settings
     return did
 
@@ -48,7 +48,7 @@ def polynomial(x: Any, degree: int) -> Any:
 
 @pytest.mark.parametrize("n", [20, 2049, 70_000])
 def test_hundreds_of_operations_are_one_group(n):
-    did = as_numpy_does(lambda _, x: [polynomial(x, 200)], floats(n, dtype="float64"))
+    did = check_against_numpy(lambda _, x: [polynomial(x, 200)], random_floats(n, dtype="float64"))
     assert did["groups"] == 1
     assert did["grouped"] == 401
     assert did["elided"] == 400 * n * 8
@@ -62,11 +62,13 @@ def test_arrays_larger_than_a_cache_are_walked_to_their_ends():
         return [z / (1.0 + z * z), (z[:, :1000] + x[:, :1000]) * y[:, :1000] - 0.5, x * 2.0]
 
     for n in (131, 1100):
-        as_numpy_does(program, *(floats(n, 1031, dtype="float64") for _ in range(2)), floats(1031, dtype="float64"))
+        check_against_numpy(
+            program, *(random_floats(n, 1031, dtype="float64") for _ in range(2)), random_floats(1031, dtype="float64")
+        )
 
 
 def test_a_group_ends_somewhere():
-    did = check_all_passes(lambda x: polynomial(x, 700), floats(300))
+    did = check_all_passes(lambda x: polynomial(x, 700), random_floats(300))
     assert 2 <= did["groups"] <= 4
     assert did["grouped"] == 1401
 
@@ -76,24 +78,28 @@ def test_the_same_program_is_grouped_the_same_way():
         a, b = polynomial(x, 30), polynomial(y, 30)
         return [a * b, numpy.sqrt(b * b) if _ is numpy else np.sqrt(b * b)]
 
-    seen = {tuple(sorted(as_numpy_does(program, floats(5000), floats(5000)).items())) for _ in range(3)}
+    seen = {
+        tuple(sorted(check_against_numpy(program, random_floats(5000), random_floats(5000)).items())) for _ in range(3)
+    }
     assert len(seen) == 1
 
 
 def test_where_memory_does_not_admit_all_a_part_is_one_group():
     n, parts = 50_000, 40
     with configured(engine="async", workers=1, passes=ALL):
-        x = np.array(floats(n))
+        x = np.array(random_floats(n))
         forerun.waitall()
         before = forerun.stats()
         limit = forerun.memory()["live"] + (parts // 2) * n * 4
         with configured(memory_limit=limit, workers=1, passes=ALL):
-            x = np.array(floats(n))
+            x = np.array(random_floats(n))
             forerun.waitall()
             with closed_gate():
                 results = [x * float(i) for i in range(parts // 3)]
             total = sum(float(y.sum()) for y in results)
-        assert total == pytest.approx(float(floats(n).astype("float64").sum()) * sum(range(parts // 3)), rel=1e-3)
+        assert total == pytest.approx(
+            float(random_floats(n).astype("float64").sum()) * sum(range(parts // 3)), rel=1e-3
+        )
         assert forerun.stats()["grouped"] - before["grouped"] >= 2
 
 
@@ -115,7 +121,7 @@ def test_pairs_of_arithmetic_round_twice(first, second, dtype):
         return [*results, d, second(first(d, d), d), (a * a) * c, lib.square(a * a)]
 
     for n in (1, 3, 64, 1025, 5003):
-        did = as_numpy_does(program, *(floats(n, dtype=dtype) * k for k in (1, 3, -2)))
+        did = check_against_numpy(program, *(random_floats(n, dtype=dtype) * k for k in (1, 3, -2)))
         assert did["grouped"] >= 24
 
 
@@ -130,7 +136,7 @@ def test_operands_overwritten_within_a_pair():
         b += 1.0
         return [t + u, x, b, u * b]
 
-    as_numpy_does(program, floats(3000), floats(3000) + 3)
+    check_against_numpy(program, random_floats(3000), random_floats(3000) + 3)
 
 
 @pytest.mark.parametrize("seed", range(24))
@@ -168,9 +174,9 @@ def test_random_strings_of_arithmetic(seed):
                 del live[pick.integers(len(live))]
         return live
 
-    arrays = [floats(*shape, dtype=dtype) * k for k in (1, 2, 3)]
-    rows = [floats(shape[-1], dtype=dtype), floats(*shape[:-1], 1, dtype=dtype)]
-    as_numpy_does(program, *arrays, *rows)
+    arrays = [random_floats(*shape, dtype=dtype) * k for k in (1, 2, 3)]
+    rows = [random_floats(shape[-1], dtype=dtype), random_floats(*shape[:-1], 1, dtype=dtype)]
+    check_against_numpy(program, *arrays, *rows)
 
 
 # --- slices -----------------------------------------------------------------------------------------------------
@@ -182,7 +188,7 @@ def test_stencils_read_and_write_slices_in_one_group():
         out[1:-1, 1:-1] = mean - x[1:-1, 1:-1]
         return [out]
 
-    did = as_numpy_does(program, floats(120, 90), numpy.zeros((120, 90), "float32"))
+    did = check_against_numpy(program, random_floats(120, 90), numpy.zeros((120, 90), "float32"))
     assert did["groups"] == 1
     assert did["grouped"] == 6
 
@@ -195,7 +201,7 @@ def test_a_slice_may_be_written_again_and_again_in_one_group():
             inner *= 0.5
         return [out]
 
-    did = as_numpy_does(program, floats(40, 30), numpy.ones((42, 32, 3), "float32"))
+    did = check_against_numpy(program, random_floats(40, 30), numpy.ones((42, 32, 3), "float32"))
     assert did["groups"] == 1
     assert did["grouped"] == 15
 
@@ -209,8 +215,8 @@ def test_slices_that_overlap_are_not_in_one_group():
         x[::2] = x[1::2] + 1.0
         return [x]
 
-    as_numpy_does(program, floats(6000, dtype="float64"))
-    as_numpy_does(program, floats(3000, 8))
+    check_against_numpy(program, random_floats(6000, dtype="float64"))
+    check_against_numpy(program, random_floats(3000, 8))
 
 
 def test_a_row_that_several_operations_read_is_spread_once():
@@ -221,7 +227,7 @@ def test_a_row_that_several_operations_read_is_spread_once():
         return [y + x[:, ::-1], y * x[:, ::-1] - row]
 
     for shape in ((300, 26), (81, 81), (3, 5000)):
-        did = as_numpy_does(program, floats(*shape), floats(shape[1]), floats(shape[0], 1))
+        did = check_against_numpy(program, random_floats(*shape), random_floats(shape[1]), random_floats(shape[0], 1))
         assert did["groups"] == 1
 
 
@@ -231,7 +237,7 @@ def test_fills_and_copies_are_in_groups():
         wide = (zeros * x + x.copy()).astype("float64")
         return [wide * 3.0, zeros]
 
-    did = as_numpy_does(program, floats(4000))
+    did = check_against_numpy(program, random_floats(4000))
     assert did["groups"] == 1
 
 
@@ -240,13 +246,13 @@ def test_where_takes_bits_as_they_are(dtype):
     values = numpy.random.default_rng(3).integers(0, 256, 16 * 1003, dtype="uint8").view("uint8")
     a = (values % 2).astype(bool)[:1003] if dtype == "bool" else values.view(dtype)[:1003].copy()
     b = a[::-1].copy()
-    mask = floats(1003) > 0
+    mask = random_floats(1003) > 0
 
     def program(lib: Any, m: Any, x: Any, y: Any) -> list[Any]:
         choices = ((m, x, y), (m, x, y[:1]), (m, x[3:4], y), (m[::-1], x, y), (m, x[::-1], y))
         return [lib.where(*choice) for choice in choices]
 
-    as_numpy_does(program, mask, a, b)
+    check_against_numpy(program, mask, a, b)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -262,7 +268,7 @@ def test_reductions_of_rows_beside_many_values_come_out_alike(shape, dtype):
         wide = (centred**2).mean(axis=-1, keepdims=True)
         return e / total + (shifted - np.log(total)) * (centred / np.sqrt(wide + 0.125)) - x * centred
 
-    check_all_passes(program, floats(*shape, dtype=dtype))
+    check_all_passes(program, random_floats(*shape, dtype=dtype))
 
 
 # --- rows and choices -----------------------------------------------------------------------------------------------
@@ -285,7 +291,7 @@ def test_least_and_greatest_choose_among_zeros_and_nans_as_numpy_does(dtype):
             made += [choose(float(x), a) for x in (0.0, -0.0, numpy.nan)]
         return made
 
-    as_numpy_does(program, a, b, *(numpy.array(x, dtype) for x in special))
+    check_against_numpy(program, a, b, *(numpy.array(x, dtype) for x in special))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -302,12 +308,12 @@ def test_signs_change_as_numpy_changes_them(dtype):
         lib.absolute(shifted[:-1], out=shifted[1:])
         return [*made, lib.negative(x, out=x), shifted]
 
-    as_numpy_does(program, numpy.resize(special, 3001))
+    check_against_numpy(program, numpy.resize(special, 3001))
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int16", "float32", "float64", "complex128"])
 def test_short_rows_are_copied_and_computed_to_their_ends(dtype):
-    x = (floats(5, 6, 140, dtype="float64") * 3).astype(dtype)
+    x = (random_floats(5, 6, 140, dtype="float64") * 3).astype(dtype)
 
     def program(lib: Any, x: Any) -> list[Any]:
         made = []
@@ -321,7 +327,7 @@ def test_short_rows_are_copied_and_computed_to_their_ends(dtype):
             made += [inplace]
         return made
 
-    as_numpy_does(program, x)
+    check_against_numpy(program, x)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -338,14 +344,16 @@ def test_pairs_walk_long_rows_of_any_layout(dtype):
         out[:, :-1] = (out[:, :-1] + column) * out[:, :-1]
         return [*made, out]
 
-    as_numpy_does(program, *(floats(*shape, dtype=dtype) for shape in ((140, 140), (140, 280), (140,), (140, 1))))
+    check_against_numpy(
+        program, *(random_floats(*shape, dtype=dtype) for shape in ((140, 140), (140, 280), (140,), (140, 1)))
+    )
 
     def blocks(lib: Any, x: Any, *others: Any) -> list[Any]:
         """Axes of operands that are broadcast in different ways are merged in different ways."""
         return [y for a, b in itertools.product(others, repeat=2) for y in (x * a - b, a / (x + b))]
 
     shapes = ((4, 5, 140), (140,), (5, 140), (4, 1, 1), (4, 5, 1))
-    as_numpy_does(blocks, *(floats(*shape, dtype=dtype) for shape in shapes))
+    check_against_numpy(blocks, *(random_floats(*shape, dtype=dtype) for shape in shapes))
 
 
 @pytest.mark.parametrize("length", [128, 150, 1000, 3000])
@@ -360,7 +368,7 @@ def test_blocks_of_many_values_have_whole_rows(length):
             total = lib.maximum(total, a * b)
         return [total - total.min(1, keepdims=True), y]
 
-    did = as_numpy_does(program, floats(40, length, dtype="float64"))
+    did = check_against_numpy(program, random_floats(40, length, dtype="float64"))
     assert did["groups"] == 1
 
 
@@ -377,7 +385,7 @@ def boxes(x: Any, shape: tuple[int, ...]) -> list[Any]:
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("shape", [(7, 9, 10), (3, 40, 5), (30, 2, 100), (2, 3, 127), (19, 23, 4)])
 @pytest.mark.parametrize("seed", range(3))
-def test_boxes_of_arrays_are_walked_with_what_lies_between_their_rows(shape, dtype, seed):
+def test_boxes_of_arrays_are_walked_with_gaps_between_their_rows(shape, dtype, seed):
     def program(lib: Any, x: Any, y: Any, z: Any, wide: Any, deep: Any) -> list[Any]:
         pick = numpy.random.default_rng(seed)
         inputs = [*boxes(x, shape), *boxes(y, shape), wide[..., 1], lib.moveaxis(z, 0, -1)]
@@ -411,9 +419,12 @@ def test_boxes_of_arrays_are_walked_with_what_lies_between_their_rows(shape, dty
                 del live[pick.integers(len(live))]
         return [*live, x, y, wide, deep]
 
-    around = [floats(*(n + 2 for n in shape), dtype=dtype) for _ in range(2)]
-    others = [floats(shape[-1], *shape[:-1], dtype=dtype), *(floats(*shape, 2, dtype=dtype) for _ in range(2))]
-    as_numpy_does(program, *around, *others)
+    around = [random_floats(*(n + 2 for n in shape), dtype=dtype) for _ in range(2)]
+    others = [
+        random_floats(shape[-1], *shape[:-1], dtype=dtype),
+        *(random_floats(*shape, 2, dtype=dtype) for _ in range(2)),
+    ]
+    check_against_numpy(program, *around, *others)
 
 
 def test_group_reads_its_own_writes_of_boxes():
@@ -426,6 +437,6 @@ def test_group_reads_its_own_writes_of_boxes():
         view[...] = here
         return [b, c, view * there, wide]
 
-    boxed = [floats(8, 9, 14, dtype="float64") for _ in range(2)]
-    did = as_numpy_does(program, *boxed, floats(6, 7, 12, 2, dtype="float64"))
+    boxed = [random_floats(8, 9, 14, dtype="float64") for _ in range(2)]
+    did = check_against_numpy(program, *boxed, random_floats(6, 7, 12, 2, dtype="float64"))
     assert did["groups"] == 1

@@ -14,7 +14,7 @@ import forerun
 from forerun import np
 from forerun.np import host
 from forerun.testing import closed_gate
-from tests.support.engine.passes import ALL, done, floats
+from tests.support.engine.passes import ALL, pass_counts, random_floats
 from tests.support.engine.settings import configured
 
 pytestmark = pytest.mark.usefixtures("any_op_is_worth_a_group")
@@ -30,13 +30,13 @@ class TestMemoryOfGroups:
         """The result of an op that runs until the event is set, beside one worker for the others."""
         go = threading.Event()
         with configured(engine="async", workers=2, passes=ALL):
-            done()
-            (x,) = host(lambda: (go.wait(60), floats(self.N))[1], [], [((self.N,), "float32")])
+            pass_counts()
+            (x,) = host(lambda: (go.wait(60), random_floats(self.N))[1], [], [((self.N,), "float32")])
             yield x, go
             go.set()
             forerun.waitall()
 
-    def test_in_its_turn_it_takes_what_is_left_by_those_that_ran_ahead(self, oldest):
+    def test_in_its_turn_it_takes_the_memory_left_by_those_that_ran_ahead(self, oldest):
         x, go = oldest
         before = forerun.stats()["groups"]
         with closed_gate():
@@ -50,13 +50,13 @@ class TestMemoryOfGroups:
         z.wait()
         later.wait()
         assert forerun.stats()["groups"] - before == 1
-        expected = numpy.exp(floats(self.N) * 2 + 1)
+        expected = numpy.exp(random_floats(self.N) * 2 + 1)
         assert y.asnumpy().tobytes() == expected.tobytes()
         assert z.asnumpy().tobytes() == (expected * expected).tobytes()
 
     def test_before_its_turn_it_takes_no_memory_that_older_ops_are_to_give_back(self, oldest):
         x, go = oldest
-        base, big = np.array(floats(self.N)), np.full((8, self.N), 2.0, dtype="float32")
+        base, big = np.array(random_floats(self.N)), np.full((8, self.N), 2.0, dtype="float32")
         big.wait()
         live = forerun.memory()["live"]
         with closed_gate():
@@ -69,5 +69,5 @@ class TestMemoryOfGroups:
         assert forerun.memory()["live"] - live <= 4 * 4 * self.N
         go.set()
         for i, part in enumerate(parts):
-            assert part[7].item() == (floats(self.N)[7] + 1) * numpy.float32(i)
-        assert abs(total.item() - 16 * floats(self.N).sum()) < 1
+            assert part[7].item() == (random_floats(self.N)[7] + 1) * numpy.float32(i)
+        assert abs(total.item() - 16 * random_floats(self.N).sum()) < 1

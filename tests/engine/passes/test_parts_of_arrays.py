@@ -9,7 +9,7 @@ import numpy
 import pytest
 
 from forerun import np
-from tests.support.engine.passes import check_all_passes, floats, issued_as_a_whole
+from tests.support.engine.passes import check_all_passes, random_floats, results_and_pass_counts
 
 pytestmark = pytest.mark.usefixtures("any_op_is_worth_a_group")
 
@@ -53,13 +53,13 @@ def read_before_it_is_written(x: Any) -> Any:
 
 @pytest.mark.parametrize(("program", "operations"), [(planes, 8), (halves, 4)])
 def test_parts_that_do_not_overlap_are_written_by_one_group(improving, program, operations):
-    _, did = issued_as_a_whole(program, floats(ROWS, COLUMNS))
+    _, did = results_and_pass_counts(program, random_floats(ROWS, COLUMNS))
     assert (did["groups"], did["grouped"]) == (1, operations)
 
 
 @pytest.mark.parametrize("program", [planes, halves, columns_in_turn, read_before_it_is_written])
 def test_parts_have_the_bits_of_each_operation_alone(program):
-    check_all_passes(program, floats(ROWS, COLUMNS))
+    check_all_passes(program, random_floats(ROWS, COLUMNS))
 
 
 def test_parts_that_overlap_are_written_in_order(improving):
@@ -69,9 +69,9 @@ def test_parts_that_overlap_are_written_in_order(improving):
         out[1:] = x * 3
         return out
 
-    x = floats(ROWS, COLUMNS)
+    x = random_floats(ROWS, COLUMNS)
     expected = numpy.concatenate([x[:1] * 2, x * 3])
-    out, did = issued_as_a_whole(program, x)
+    out, did = results_and_pass_counts(program, x)
     assert did["groups"] <= 2
     numpy.testing.assert_array_equal(out.asnumpy(), expected)
     check_all_passes(program, x)
@@ -86,7 +86,7 @@ def test_a_part_that_reads_over_two_written_ones_is_of_another_group():
         out[1] = x * 5
         return out, both, out[1] - both[1]
 
-    check_all_passes(program, floats(ROWS, COLUMNS))
+    check_all_passes(program, random_floats(ROWS, COLUMNS))
 
 
 def random_program(seed: int) -> Callable[[Any], Any]:
@@ -117,4 +117,4 @@ def random_program(seed: int) -> Callable[[Any], Any]:
 
 @pytest.mark.parametrize("seed", range(25))
 def test_random_programs_on_parts(seed):
-    check_all_passes(random_program(seed), floats(ROWS, COLUMNS))
+    check_all_passes(random_program(seed), random_floats(ROWS, COLUMNS))

@@ -11,7 +11,7 @@ from forerun import autograd, gluon, np, npx
 from stress.fuzz.modes import all_at_once, in_order, running_ahead
 from stress.fuzz.program import Shape, Step, seeded
 from stress.fuzz.steps import FUSED_EXACT, FUSED_KINDS
-from tests.support.engine.passes import ALL, SETTINGS, check_all_passes, done, floats
+from tests.support.engine.passes import ALL, SETTINGS, check_all_passes, pass_counts, random_floats
 from tests.support.engine.settings import configured
 
 EDITING = ("make", "make", "drop", "slices", "transpose", "reshape", "assign", "out", "overlap", "update", "copy")
@@ -65,10 +65,10 @@ class TestPrograms:
                 assert running_ahead(steps, shapes, room=60) == expected
 
     def test_the_programs_are_improved(self, improving):
-        before = done()
+        before = pass_counts()
         with configured(cpu_devices=2):
             all_at_once(seeded(FREE, 300, seed=1), ((40, 50), (50,), (40, 1)), exact=False)
-        did = {name: n - before[name] for name, n in done().items()}
+        did = {name: n - before[name] for name, n in pass_counts().items()}
         assert did["dropped"] > 20
         assert did["grouped"] > 2 * did["groups"] > 40
         assert did["elided"] > 10 * 40 * 50 * 4
@@ -86,7 +86,7 @@ class TestGradients:
             loss.backward()
             return loss, x.grad, w.grad, b.grad
 
-        did = check_all_passes(program, floats(40, 50), floats(50, 60) / 7, floats(60))
+        did = check_all_passes(program, random_floats(40, 50), random_floats(50, 60) / 7, random_floats(60))
         assert did["groups"] >= 3
 
     def test_training(self):
@@ -104,4 +104,4 @@ class TestGradients:
                 trainer.step(x.shape[0])
             return [value, *(p.data() for p in net.collect_params().values())]
 
-        check_all_passes(program, floats(32, 10), numpy.arange(32) % 5)
+        check_all_passes(program, random_floats(32, 10), numpy.arange(32) % 5)

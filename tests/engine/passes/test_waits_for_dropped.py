@@ -15,7 +15,7 @@ from forerun import _core, np
 from forerun.np import host
 from forerun.testing import closed_gate
 from tests.support.comparison.bits import bits_of
-from tests.support.engine.passes import ALL, floats, gelu
+from tests.support.engine.passes import ALL, gelu, random_floats
 from tests.support.engine.settings import configured
 
 pytestmark = pytest.mark.usefixtures("any_op_is_worth_a_group")
@@ -27,7 +27,7 @@ class TestWaiting:
     @pytest.mark.parametrize("workers", [1, 4])
     def test_with_dropped_ops_in_the_window(self, workers):
         with configured(engine="async", workers=workers, passes=ALL):
-            x = np.array(floats(3000))
+            x = np.array(random_floats(3000))
             slow = threading.Event()
             for i in range(30):
                 late = host(lambda v: (slow.wait(60), v)[1], [x], [(x.shape, x.dtype)])[0]
@@ -39,10 +39,10 @@ class TestWaiting:
                 slow.set()
                 (late.wait, y.wait, forerun.waitall, partial(_core.wait_mark, mark))[i % 4]()
                 slow.clear() if i % 4 > 1 else forerun.waitall()
-            assert late.asnumpy().tobytes() == (floats(3000) + 1).tobytes()
+            assert late.asnumpy().tobytes() == (random_floats(3000) + 1).tobytes()
 
     def test_only_dropped_ops(self, improving):
-        x = np.array(floats(3000))
+        x = np.array(random_floats(3000))
         forerun.waitall()
         for wait in (forerun.waitall, lambda: _core.wait_mark(_core.mark()), _core.quiesce):
             with closed_gate():
@@ -53,7 +53,7 @@ class TestWaiting:
 
     def test_await(self, improving):
         async def main():
-            x = np.array(floats(3000))
+            x = np.array(random_floats(3000))
             results = []
             for i in range(20):
                 x * 3
@@ -65,18 +65,18 @@ class TestWaiting:
             return [y[0].item() for y in results]
 
         values = asyncio.run(main())
-        assert values == [gelu(np.array(floats(3000)))[0].item() + numpy.float32(i) for i in range(20)]
+        assert values == [gelu(np.array(random_floats(3000)))[0].item() + numpy.float32(i) for i in range(20)]
 
     def test_more_dropped_ops_than_the_window_holds(self, improving):
         forerun.configure(ops_ahead=64)
-        x = np.array(floats(100))
+        x = np.array(random_floats(100))
         for _ in range(2000):
             y = x + 1
-        assert y.asnumpy().tobytes() == (floats(100) + 1).tobytes()
+        assert y.asnumpy().tobytes() == (random_floats(100) + 1).tobytes()
 
     @pytest.mark.parametrize("workers", [1, 4])
     def test_many_threads(self, workers):
-        values = floats(4000)
+        values = random_floats(4000)
         expected = values.copy()
         for _ in range(40):
             expected = expected * numpy.float32(0.5) + values
@@ -106,8 +106,8 @@ class TestWaiting:
     def test_handles_that_another_thread_drops(self, improving):
         """The last handle goes while the window is planned, or while the op runs."""
         forerun.configure(workers=4)
-        x = np.array(floats(3000))
-        expected = (floats(3000) + 1) * 2
+        x = np.array(random_floats(3000))
+        expected = (random_floats(3000) + 1) * 2
         handed: list[Any] = []
         ready, over = threading.Semaphore(0), threading.Event()
 
@@ -131,9 +131,9 @@ class TestWaiting:
 
     def test_sync_mode_improves_nothing_away(self):
         with configured(engine="sync", passes=ALL):
-            x = np.array(floats(3000))
+            x = np.array(random_floats(3000))
             x + 1
             y = gelu(x)
             with pytest.raises(IndexError):
                 np.take(x, np.array([3000]))
-        assert bits_of(y) == bits_of(gelu(np.array(floats(3000))))
+        assert bits_of(y) == bits_of(gelu(np.array(random_floats(3000))))

@@ -18,7 +18,7 @@ from tests.support.files.data_files import record_part
 BOXES = numpy.array([[1, 2, 5, 6, 7], [6, 0, 9, 4, 8]], "float32")
 
 
-def painted(boxes: Any = BOXES, h: int = 8, w: int = 10) -> numpy.ndarray:
+def image_with_boxes(boxes: Any = BOXES, h: int = 8, w: int = 10) -> numpy.ndarray:
     """An image that says where its boxes are: the class of each, in the first channel."""
     x = numpy.zeros((h, w, 3), "uint8")
     for x0, y0, x1, y1, kind in boxes.astype(int):
@@ -26,32 +26,32 @@ def painted(boxes: Any = BOXES, h: int = 8, w: int = 10) -> numpy.ndarray:
     return x
 
 
-def found(x: Any, kind: int) -> list[int]:
+def box_in_image(x: Any, kind: int) -> list[int]:
     """Where a class is in an image: xmin, ymin, xmax, ymax."""
     rows, columns = numpy.nonzero(numpy.asarray(x)[..., 0] == kind)
     return [columns.min(), rows.min(), columns.max() + 1, rows.max() + 1]
 
 
-def agrees(x: Any, boxes: Any) -> None:
+def assert_boxes_match(x: Any, boxes: Any) -> None:
     """Boxes are where the image has them."""
     for box in numpy.asarray(boxes):
-        assert box[:4].tolist() == found(x, int(box[4]))
+        assert box[:4].tolist() == box_in_image(x, int(box[4]))
 
 
-@pytest.mark.parametrize("ours", [False, True])
-def test_mirrored_and_cut_images_have_their_boxes(ours: bool) -> None:
-    x, boxes = (np.array(painted()), np.array(BOXES)) if ours else (painted(), BOXES)
+@pytest.mark.parametrize("forerun_arrays", [False, True])
+def test_mirrored_and_cut_images_have_their_boxes(forerun_arrays: bool) -> None:
+    x, boxes = (np.array(image_with_boxes()), np.array(BOXES)) if forerun_arrays else (image_with_boxes(), BOXES)
     flipped = bbox.ImageBboxRandomFlipLeftRight(1)(x, boxes)
     assert flipped[1].tolist() == [[5, 2, 9, 6, 7], [1, 0, 4, 4, 8]]
-    agrees(*flipped)
+    assert_boxes_match(*flipped)
     assert bbox.ImageBboxRandomFlipLeftRight(0)(x, boxes)[1].tolist() == BOXES.tolist()
     cut = bbox.ImageBboxCrop((2, 1, 5, 4))(x, boxes)
     assert cut[0].shape == (4, 5, 3)
     assert cut[1].tolist() == [[0, 1, 3, 4, 7]]
-    agrees(*cut)
+    assert_boxes_match(*cut)
     more = bbox.ImageBboxCrop((2, 1, 5, 4), allow_outside_center=True)(x, boxes)
     assert more[1].tolist() == [[0, 1, 3, 4, 7], [4, 0, 5, 3, 8]]
-    agrees(*more)
+    assert_boxes_match(*more)
     assert isinstance(cut[1], type(boxes))
     assert isinstance(cut[0], type(x))
     none = bbox.ImageBboxCrop((0, 7, 10, 1))(x, boxes)[1]
@@ -59,26 +59,26 @@ def test_mirrored_and_cut_images_have_their_boxes(ours: bool) -> None:
 
 
 def test_boxes_are_as_large_as_their_images() -> None:
-    x, boxes = bbox.ImageBboxResize(20, 4, 0)(painted(), BOXES)
+    x, boxes = bbox.ImageBboxResize(20, 4, 0)(image_with_boxes(), BOXES)
     assert x.shape == (4, 20, 3)
     assert boxes.tolist() == [[2, 1, 10, 3, 7], [12, 0, 18, 2, 8]]
-    agrees(x, boxes)
+    assert_boxes_match(x, boxes)
 
 
-@pytest.mark.parametrize("ours", [False, True])
-def test_larger_images_are_filled(ours: bool) -> None:
+@pytest.mark.parametrize("forerun_arrays", [False, True])
+def test_larger_images_are_filled(forerun_arrays: bool) -> None:
     np.random.seed(1)
-    both = (np.array(painted()), np.array(BOXES)) if ours else (painted(), BOXES)
+    both = (np.array(image_with_boxes()), np.array(BOXES)) if forerun_arrays else (image_with_boxes(), BOXES)
     shapes = set()
     for keep in (True, False):
         x, boxes = bbox.ImageBboxRandomExpand(1, 3, fill=(1, 2, 3), keep_ratio=keep)(*both)
-        agrees(x, boxes)
+        assert_boxes_match(x, boxes)
         values = numpy.asarray(x)
         inside = numpy.zeros(values.shape[:2], bool)
         top, left = int(boxes[1][1]), int(boxes[1][0]) - 6
         inside[top : top + 8, left : left + 10] = True
         assert (values[~inside] == [1, 2, 3]).all()
-        assert (values[inside].reshape(8, 10, 3) == painted()).all()
+        assert (values[inside].reshape(8, 10, 3) == image_with_boxes()).all()
         shapes.add(values.shape)
     assert len(shapes) == 2
     assert bbox.ImageBboxRandomExpand(0)(*both)[0].shape == (8, 10, 3)
@@ -91,21 +91,21 @@ def test_crops_keep_to_their_constraints(low: float | None, high: float | None) 
     sizes = set()
     for _ in range(60):
         box = numpy.array([[8, 8, 22, 24, 7]], "float32")
-        x, boxes = crop(painted(box, 40, 32), box)
+        x, boxes = crop(image_with_boxes(box, 40, 32), box)
         h, w = x.shape[:2]
         sizes.add((h, w))
         if (h, w) == (40, 32):
             continue
         assert len(boxes) == 1
-        agrees(x, boxes)
+        assert_boxes_match(x, boxes)
         assert 0.4**2 * 1280 - h - w <= h * w <= 0.9**2 * 1280
         assert 1 / 1.6 < (w / 32) / (h / 40) < 1.6
         part = (boxes[0, 2] - boxes[0, 0]) * (boxes[0, 3] - boxes[0, 1])
         share = part / (h * w + 14 * 16 - part)
         assert (low or 0) <= share <= (high or 1)
     assert len(sizes) > 10
-    assert bbox.ImageBboxRandomCropWithConstraints(0)(painted(), BOXES)[0].shape == (8, 10, 3)
-    empty = bbox.ImageBboxRandomCropWithConstraints(1, constraints=[(0.9, None)] * 50)(painted(), BOXES[:0])
+    assert bbox.ImageBboxRandomCropWithConstraints(0)(image_with_boxes(), BOXES)[0].shape == (8, 10, 3)
+    empty = bbox.ImageBboxRandomCropWithConstraints(1, constraints=[(0.9, None)] * 50)(image_with_boxes(), BOXES[:0])
     assert empty[1].shape == (0, 5)
 
 
@@ -119,9 +119,9 @@ def test_overlaps_of_boxes() -> None:
             assert got[i, j] == pytest.approx(len(one & other) / len(one | other) if one | other else 0)
 
 
-def test_boxes_say_what_they_need() -> None:
+def test_errors_of_transforms_of_boxes() -> None:
     with pytest.raises(ValueError, match=r"bbox_crop: bbox must have rows of 4 numbers or more, got shape \(4,\)"):
-        bbox.ImageBboxCrop((0, 0, 1, 1))(painted(), BOXES[0, :4])
+        bbox.ImageBboxCrop((0, 0, 1, 1))(image_with_boxes(), BOXES[0, :4])
     with pytest.raises(ValueError, match=r"ImageBboxRandomExpand: max_ratio must be at least 1, got 0\.5"):
         bbox.ImageBboxRandomExpand(max_ratio=0.5)
     with pytest.raises(ValueError, match=r"p must be in \[0, 1\], got 2"):
@@ -152,7 +152,7 @@ def test_images_of_a_list(tmp_path: Path, workers: int) -> None:
 
 def test_parts_of_a_file_of_records(tmp_path: Path) -> None:
     file = io.BytesIO()
-    Image.fromarray(painted()).save(file, "png")
+    Image.fromarray(image_with_boxes()).save(file, "png")
     records = [record_part(struct.pack("<IfQQ", 0, float(i), i, 0) + file.getvalue()) for i in range(5)]
     (tmp_path / "x.rec").write_bytes(b"".join(records))
     parts = [vision.ImageDataLoader(9, (3, 4, 4), tmp_path / "x.rec", num_parts=2, part_index=i) for i in (0, 1)]
@@ -188,7 +188,7 @@ OBJECTS = [[7, 0.1, 0.25, 0.5, 0.75], [8, 0.6, 0, 0.9, 0.5]]  # BOXES, in parts 
 
 @pytest.mark.parametrize("normalized", [True, False])
 def test_images_with_boxes(tmp_path: Path, normalized: bool) -> None:
-    Image.fromarray(painted()).save(tmp_path / "x.png")
+    Image.fromarray(image_with_boxes()).save(tmp_path / "x.png")
     rows = numpy.array(OBJECTS) if normalized else BOXES[:, [4, 0, 1, 2, 3]]
     one, two = ([*HEAD, *rows[:n].ravel().tolist(), "x.png"] for n in (2, 1))
     loader = vision.ImageBboxDataLoader(
@@ -198,24 +198,24 @@ def test_images_with_boxes(tmp_path: Path, normalized: bool) -> None:
     assert x.shape == (2, 3, 8, 10)
     numpy.testing.assert_allclose(boxes[0].asnumpy(), BOXES, rtol=1e-6)
     numpy.testing.assert_allclose(boxes[1].asnumpy(), [BOXES[0], [-1] * 5], rtol=1e-6)
-    assert (x[0].asnumpy().transpose(1, 2, 0) * 255).round().astype(int).tolist() == painted().tolist()
+    assert (x[0].asnumpy().transpose(1, 2, 0) * 255).round().astype(int).tolist() == image_with_boxes().tolist()
 
 
 def test_boxes_go_through_all_transforms(tmp_path: Path) -> None:
     np.random.seed(3)
-    x = painted(numpy.array([[10, 10, 30, 30, 200]]), 40, 40)
+    x = image_with_boxes(numpy.array([[10, 10, 30, 30, 200]]), 40, 40)
     augment = vision.create_bbox_augment((3, 80, 80), rand_crop=0.5, rand_pad=0.5, rand_mirror=True, inter_method=0)
     seen = set()
     for _ in range(30):
         y, boxes = augment(x, numpy.array([[10, 10, 30, 30, 200]], "float32"))
         assert y.shape == (3, 80, 80)
-        wanted = found((y.transpose(1, 2, 0) * 255).round(), 200)
+        wanted = box_in_image((y.transpose(1, 2, 0) * 255).round(), 200)
         assert abs(boxes[0, :4] - wanted).max() <= 2  # nearest pixels of another size
         seen.add(tuple(wanted))
     assert len(seen) > 8
 
 
-def test_loaders_say_what_they_need(tmp_path: Path) -> None:
+def test_errors_of_loaders(tmp_path: Path) -> None:
     names = written(tmp_path, 1)
     make = lambda **named: vision.ImageDataLoader(1, (3, 4, 4), path_root=tmp_path, **named)
     with pytest.raises(ValueError, match=r"ImageDataLoader: one of path_imgrec, path_imglist and imglist .* got 0"):

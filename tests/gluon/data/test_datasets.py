@@ -161,7 +161,7 @@ class TestArrayDataset:
         with pytest.raises(IndexError):
             list(data.DataLoader(data.ArrayDataset(arrays[0]), batch_sampler=[[6]]))
 
-    def test_a_subclass_says_what_its_examples_are(self) -> None:
+    def test_a_subclass_defines_its_examples(self) -> None:
         class Negative(data.ArrayDataset):
             def __getitem__(self, index: int) -> Any:
                 return -super().__getitem__(index)

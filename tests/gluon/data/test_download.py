@@ -90,7 +90,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
         thread.join()
 
 
-def only(path: Path) -> None:
+def assert_complete_and_alone(path: Path) -> None:
     """Check that the folder has the file alone, and that it is complete."""
     assert path.read_bytes() == BODY
     assert [file.name for file in path.parent.iterdir()] == [path.name]
@@ -98,7 +98,7 @@ def only(path: Path) -> None:
 
 def test_files_arrive(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert download(server.url(), tmp_path / "new" / "y.bin", sha1_hash=SUM) == str(tmp_path / "new" / "y.bin")
-    only(tmp_path / "new" / "y.bin")
+    assert_complete_and_alone(tmp_path / "new" / "y.bin")
     assert download(server.url() + "?a=/b", str(tmp_path)) == f"{tmp_path}/x.bin"
     monkeypatch.chdir(tmp_path / "new")
     assert download(server.url()) == "x.bin"
@@ -121,12 +121,12 @@ def test_existing_file_is_kept_unless_sha1_differs(server: Server, tmp_path: Pat
     assert not server.asked
     assert not check_sha1(path, SUM)
     download(server.url(), path, sha1_hash=SUM.upper())
-    only(path)
+    assert_complete_and_alone(path)
     download(server.url(), path, sha1_hash=SUM)
     assert len(server.asked) == 1
     path.write_bytes(b"old")
     download(server.url(), path, overwrite=True)
-    only(path)
+    assert_complete_and_alone(path)
 
 
 @pytest.mark.parametrize("sha1", [SUM, None])
@@ -137,7 +137,7 @@ def test_a_body_that_is_broken_off_goes_on(server: Server, tmp_path: Path, sha1:
         return i < 3
 
     server.behave = behave
-    only(Path(download(server.url(), tmp_path / "x.bin", sha1_hash=sha1)))
+    assert_complete_and_alone(Path(download(server.url(), tmp_path / "x.bin", sha1_hash=sha1)))
     assert [bytes_ for _, bytes_ in server.asked] == [None, "bytes=100000-", "bytes=200000-"]
 
 
@@ -149,10 +149,10 @@ def test_a_server_without_ranges_begins_anew(server: Server, tmp_path: Path) -> 
         return True
 
     server.behave = behave
-    only(Path(download(server.url(), tmp_path / "x.bin")))
+    assert_complete_and_alone(Path(download(server.url(), tmp_path / "x.bin")))
     (tmp_path / "x.bin").unlink()
     server.asked.clear()
-    only(Path(download(server.url(), tmp_path / "x.bin", sha1_hash=SUM)))
+    assert_complete_and_alone(Path(download(server.url(), tmp_path / "x.bin", sha1_hash=SUM)))
     assert server.asked[1][1] == "bytes=100000-"
 
 
@@ -166,7 +166,7 @@ def test_another_version_is_not_appended(server: Server, tmp_path: Path) -> None
         return i == 1
 
     server.behave = behave
-    only(Path(download(server.url(), tmp_path / "x.bin")))
+    assert_complete_and_alone(Path(download(server.url(), tmp_path / "x.bin")))
 
 
 @pytest.mark.parametrize("retries", [0, 2])
@@ -200,7 +200,7 @@ def test_statuses(server: Server, tmp_path: Path) -> None:
     assert len(server.asked) == 1
     server.asked.clear()
     server.behave = behave
-    only(Path(download(server.url(), tmp_path / "x.bin")))
+    assert_complete_and_alone(Path(download(server.url(), tmp_path / "x.bin")))
     assert len(server.asked) == 3
 
 
@@ -216,7 +216,7 @@ def test_pauses_grow(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyP
         download("http://127.0.0.1:1/x.bin", tmp_path / "x.bin", retries=0)
 
 
-def test_a_process_that_is_killed_leaves_what_it_had(server: Server, tmp_path: Path) -> None:
+def test_a_process_that_is_killed_leaves_a_partial_download(server: Server, tmp_path: Path) -> None:
     """No file of that name; the next one goes on there."""
     sent, go = threading.Event(), threading.Event()
 
@@ -247,7 +247,7 @@ def test_a_process_that_is_killed_leaves_what_it_had(server: Server, tmp_path: P
     go.set()
     assert [file.name for file in tmp_path.iterdir()] == ["x.bin.part"]
     had = part.stat().st_size
-    only(Path(download(server.url(), tmp_path / "x.bin", sha1_hash=SUM)))
+    assert_complete_and_alone(Path(download(server.url(), tmp_path / "x.bin", sha1_hash=SUM)))
     assert server.asked[1:] == [("/x.bin", f"bytes={had}-")]
 
 
@@ -255,10 +255,10 @@ def test_a_process_that_is_killed_leaves_what_it_had(server: Server, tmp_path: P
 def test_parts_that_are_there(server: Server, tmp_path: Path, part: bytes) -> None:
     """Of another file, whole, too long."""
     (tmp_path / "x.bin.part").write_bytes(part)
-    only(Path(download(server.url(), tmp_path / "x.bin", sha1_hash=SUM, retries=0)))
+    assert_complete_and_alone(Path(download(server.url(), tmp_path / "x.bin", sha1_hash=SUM, retries=0)))
     (tmp_path / "x.bin").unlink()
     (tmp_path / "x.bin.part").write_bytes(part)
-    only(Path(download(server.url(), tmp_path / "x.bin", retries=0)))
+    assert_complete_and_alone(Path(download(server.url(), tmp_path / "x.bin", retries=0)))
 
 
 def test_several_at_once_bring_it_once(server: Server, tmp_path: Path) -> None:
@@ -270,7 +270,7 @@ def test_several_at_once_bring_it_once(server: Server, tmp_path: Path) -> None:
         thread.start()
     for thread in threads:
         thread.join(PATIENCE)
-    only(tmp_path / "x.bin")
+    assert_complete_and_alone(tmp_path / "x.bin")
     assert len(server.asked) == 1
 
 

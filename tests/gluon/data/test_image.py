@@ -11,7 +11,7 @@ from PIL import Image
 from forerun import _core, gluon, image, np
 from forerun.gluon.data.vision import CIFAR10, MNIST, transforms
 from tests.support.files.data_files import idx_file
-from tests.support.gluon.gluon_samples import close
+from tests.support.gluon.gluon_samples import assert_close
 
 RNG = numpy.random.default_rng(5)
 PICTURE = RNG.integers(0, 256, (6, 9, 3)).astype("uint8")
@@ -83,13 +83,13 @@ def test_colours_change_by_formulas() -> None:
     x = PICTURE.astype("float64")
     grey = (x @ [0.299, 0.587, 0.114])[..., None]
     rows = np.array(x, dtype="float32")
-    close(transforms.RandomBrightness(1).changed(rows, 0.5), x * 1.5, 1e-3)
-    close(transforms.RandomContrast(1).changed(rows, -0.5), 0.5 * x + 0.5 * grey.mean(), 1e-3)
-    close(transforms.RandomSaturation(1).changed(rows, -1.0), grey + 0 * x, 1e-3)
+    assert_close(transforms.RandomBrightness(1).changed(rows, 0.5), x * 1.5, 1e-3)
+    assert_close(transforms.RandomContrast(1).changed(rows, -0.5), 0.5 * x + 0.5 * grey.mean(), 1e-3)
+    assert_close(transforms.RandomSaturation(1).changed(rows, -1.0), grey + 0 * x, 1e-3)
     turned = transforms.RandomHue(1).changed(rows, 1.0).asnumpy()
-    close((turned @ [0.299, 0.587, 0.114])[..., None], grey, 1e-2)  # as bright as before
+    assert_close((turned @ [0.299, 0.587, 0.114])[..., None], grey, 1e-2)  # as bright as before
     assert abs(turned - x).max() > 10
-    close(transforms.RandomHue(1).changed(rows, 0.0), x, 1e-2)
+    assert_close(transforms.RandomHue(1).changed(rows, 0.0), x, 1e-2)
     bright = transforms.RandomBrightness(1)(np.full((1, 1, 3), 200, dtype="uint8"))
     assert bright.dtype == "uint8"  # and no overflow
     with pytest.raises(ValueError, match="RandomHue: amount must not be negative, got -1"):
@@ -175,10 +175,10 @@ def test_cifar_is_read_from_a_folder(tmp_path: Path) -> None:
         CIFAR10(tmp_path, train=False)
 
 
-@pytest.mark.parametrize("ours", [False, True])
-def test_borders(ours: bool) -> None:
+@pytest.mark.parametrize("forerun_array", [False, True])
+def test_borders(forerun_array: bool) -> None:
     values = numpy.arange(24, dtype="uint8").reshape(2, 4, 3)
-    x = np.array(values, dtype="uint8") if ours else values
+    x = np.array(values, dtype="uint8") if forerun_array else values
     modes = {1: "edge", 2: "symmetric", 3: "wrap", 4: "reflect"}
     for kind, mode in modes.items():
         got = image.copyMakeBorder(x, 1, 0, 2, 1, kind)

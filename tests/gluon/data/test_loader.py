@@ -53,14 +53,14 @@ class Examples(data.Dataset):
 
     def __init__(self, act: Callable[[int], object] = lambda i: None) -> None:
         self.act = act
-        self.ours = np.arange(4.0, ctx=npx.cpu())  # workers read it
+        self.array = np.arange(4.0, ctx=npx.cpu())  # workers read it
 
     def __len__(self) -> int:
         return 12
 
     def __getitem__(self, i: int) -> Any:
         self.act(i)
-        return self.ours + i, numpy.full((2, 3), i, "float32"), i
+        return self.array + i, numpy.full((2, 3), i, "float32"), i
 
 
 def shown(batches: Any) -> list[Any]:
@@ -129,12 +129,12 @@ def test_batches_may_hold_anything(how: dict[str, Any]) -> None:
         first = examples[0][0]
         many = np.zeros((3, 40_000), dtype="int32") + 1
         return {
-            "ours": first, "view": many[1, ::2], "numpy": numpy.ones((2, 0)), "words": ["a", b"b" * 99_999], 5: None,
+            "array": first, "view": many[1, ::2], "numpy": numpy.ones((2, 0)), "words": ["a", b"b" * 99_999], 5: None,
             "scalar": np.array(2.5), "flags": np.array([True, False]), "big": numpy.asfortranarray(many.numpy()),
         }  # fmt: skip
 
     for found in data.DataLoader(Examples(), 6, batchify_fn=batch, **how):
-        assert type(found["ours"]) is type(np.ones(1))
+        assert type(found["array"]) is type(np.ones(1))
         assert found["view"].tolist() == [1] * 20_000
         assert found["numpy"].shape == (2, 0)
         assert found["words"] == ["a", b"b" * 99_999]
@@ -418,7 +418,7 @@ class TestMemory:
             assert (x.shape, x.sum().item()) == ((1, n % 5 * 20_000 + 1), n * x.size)
             assert text == str(n) * 50_000
 
-    def test_a_worker_may_keep_what_it_made(self) -> None:
+    def test_a_worker_may_keep_its_batches(self) -> None:
         class Keeping:
             kept: Any = None
 

@@ -17,7 +17,7 @@ from forerun.gluon import data, nn
 from forerun.gluon.data import vision
 from forerun.gluon.data.vision import transforms as T
 from tests.support.files.data_files import MAGIC, record_part
-from tests.support.gluon.gluon_samples import close
+from tests.support.gluon.gluon_samples import assert_close
 
 RNG = numpy.random.default_rng(6)
 PICTURE = RNG.integers(0, 256, (9, 12, 3)).astype("u1")
@@ -65,8 +65,8 @@ def drawn(transform: Any, x: Any) -> list[Any]:
 def test_numpys_images_give_the_same_results(name: str) -> None:
     make, x = (OF_PICTURES[name], PICTURE) if name in OF_PICTURES else (OF_TENSORS[name], FLOATS)
     before = x.copy()
-    ours, numpys = drawn(make(), np.array(x, dtype=x.dtype)), drawn(make(), x)
-    for a, b in zip(ours, numpys):
+    results, numpy_results = drawn(make(), np.array(x, dtype=x.dtype)), drawn(make(), x)
+    for a, b in zip(results, numpy_results):
         assert isinstance(b, numpy.ndarray)
         assert not isinstance(a, numpy.ndarray)
         assert (a.shape, a.dtype) == (b.shape, b.dtype)
@@ -75,7 +75,7 @@ def test_numpys_images_give_the_same_results(name: str) -> None:
         assert (difference > 1e-5).mean() < 0.02
     assert numpy.array_equal(x, before)
     if "Random" in name:
-        assert len({a.tobytes() for a in numpys}) > 1
+        assert len({a.tobytes() for a in numpy_results}) > 1
 
 
 def test_transforms_are_all_of_mxnets() -> None:
@@ -106,7 +106,7 @@ def test_crops_and_padding() -> None:
 
 def test_greys_and_limits() -> None:
     grey = T.RandomGray(1)(FLOATS.transpose(1, 2, 0))
-    close(grey[..., 0], FLOATS.transpose(1, 2, 0) @ [0.299, 0.587, 0.114], 1e-5)
+    assert_close(grey[..., 0], FLOATS.transpose(1, 2, 0) @ [0.299, 0.587, 0.114], 1e-5)
     assert numpy.array_equal(grey[..., 0], grey[..., 2])
     assert T.RandomGray(0)(PICTURE) is PICTURE
     np.random.seed(0)
@@ -115,17 +115,17 @@ def test_greys_and_limits() -> None:
 
 def test_rotation() -> None:
     x = np.array(FLOATS)
-    close(image.imrotate(x, 0), FLOATS, 1e-6)
+    assert_close(image.imrotate(x, 0), FLOATS, 1e-6)
     square = FLOATS[:, :, :9]
-    close(image.imrotate(square, 90), numpy.rot90(square, axes=(1, 2)), 1e-5)
-    close(T.Rotate(-180)(x), FLOATS[:, ::-1, ::-1], 1e-5)
+    assert_close(image.imrotate(square, 90), numpy.rot90(square, axes=(1, 2)), 1e-5)
+    assert_close(T.Rotate(-180)(x), FLOATS[:, ::-1, ::-1], 1e-5)
     ones = numpy.ones((1, 9, 9), "f4")
     assert image.imrotate(ones, 45).min() == 0
     assert image.imrotate(ones, 45, zoom_in=True).min() > 0.99
     assert abs(image.imrotate(ones, 45, zoom_out=True).sum() - 81 / 2) < 5  # all of it, in half of the area
     assert image.imrotate(ones, 45).sum() > 60
     both = image.imrotate(np.array(numpy.stack([square, square])), [0, 90])
-    close(both, numpy.stack([square, numpy.rot90(square, axes=(1, 2))]), 1e-5)
+    assert_close(both, numpy.stack([square, numpy.rot90(square, axes=(1, 2))]), 1e-5)
     with pytest.raises(TypeError, match="imrotate: dtype must be float32, got uint8"):
         T.Rotate(3)(PICTURE)
     with pytest.raises(ValueError, match="imrotate: zoom_in and zoom_out must not be given together"):
@@ -173,7 +173,7 @@ class Pictures(vision.MNIST):
         self._images, self._labels = RNG.integers(0, 256, (10, 4, 5, 1)).astype("u1"), numpy.arange(10, dtype="int32")
 
 
-class TestWhatFunctionsGet:
+class TestTypesOfImages:
     """Transforms of the package get NumPy's images from the data sets; user-defined functions get forerun's."""
 
     def test_functions_of_others(self) -> None:
@@ -194,12 +194,12 @@ class TestWhatFunctionsGet:
     def test_blocks_of_others(self) -> None:
         kinds: list[Any] = []
 
-        class Mine(T.CenterCrop):
+        class Custom(T.CenterCrop):
             def forward(self, x: Any, *args: Any) -> Any:
                 kinds.append(type(x))
                 return super().forward(x, *args)
 
-        for several in (Mine(2), T.Compose([T.CenterCrop(3), Mine(2)])):
+        for several in (Custom(2), T.Compose([T.CenterCrop(3), Custom(2)])):
             assert next(iter(data.DataLoader(Pictures().transform_first(several), 4)))[0].shape == (4, 2, 2, 1)
         assert kinds == [type(np.ones(1))] * 8
 

@@ -371,19 +371,19 @@ print(len(os.read(reads, 5)))
 
 def test_a_file_is_sent_though_the_next_question_is_on_its_way():
     """Python 3.14's own function takes the question for an answer."""
-    ours, theirs = multiprocessing.Pipe()
-    ours.send("question")
+    parent, worker = multiprocessing.Pipe()
+    parent.send("question")
     kept = os.memfd_create("forerun test")
     try:
         os.write(kept, b"batch")
-        send_file(theirs, kept)
-        assert theirs.recv() == "question"
-        received = receive_file(ours)
+        send_file(worker, kept)
+        assert worker.recv() == "question"
+        received = receive_file(parent)
         assert os.pread(received, 5, 0) == b"batch"
         os.close(received)
-        theirs.close()
+        worker.close()
         with pytest.raises(EOFError):
-            receive_file(ours)
+            receive_file(parent)
     finally:
         os.close(kept)
-        ours.close()
+        parent.close()

@@ -9,7 +9,7 @@ from forerun import autograd, gluon, np, npx
 from forerun.gluon import nn
 from tests.support.comparison import conv_pool_reference
 from tests.support.comparison.gradients import check_gradients
-from tests.support.gluon.gluon_samples import RNG, close, parameter_values, with_data
+from tests.support.gluon.gluon_samples import RNG, assert_close, parameter_values, with_data
 
 CONVOLUTIONS = [
     (lambda: nn.Conv1D(4, 3), (2, 3, 6), (4, 3, 3), {}),
@@ -52,7 +52,7 @@ def test_convolutions(make: Any, shape: Any, weight: Any, settings: dict[str, An
     v = parameter_values(layer)
     assert v["weight"].shape == weight
     expected = conv_pool_reference.convolution(numpy.asarray(x), v["weight"], v.get("bias"), **settings)
-    close(layer(x), activated(layer, expected))
+    assert_close(layer(x), activated(layer, expected))
     check_gradients(lambda: layer(x), x, *[p.data() for p in layer.collect_params().values()])
 
 
@@ -63,7 +63,7 @@ def test_transposed_convolutions(make: Any, shape: Any, weight: Any, settings: d
     assert v["weight"].shape == weight
     rows = numpy.asarray(x)
     expected = conv_pool_reference.deconvolution(rows, v["weight"], v.get("bias"), no_bias=False, **settings)
-    close(layer(x), activated(layer, expected))
+    assert_close(layer(x), activated(layer, expected))
     check_gradients(lambda: layer(x), x, *[p.data() for p in layer.collect_params().values()])
 
 
@@ -80,29 +80,29 @@ def test_pooling(kind: str, axes: str) -> None:
         ({"pool_size": 3, "strides": 1, "padding": 1}, {"kernel": 3, "stride": 1, "pad": 1}),
         ({"ceil_mode": True}, {"kernel": 2, "stride": 2, "pooling_convention": "full"}),
     ]:
-        close(make(**given)(np.array(x)), conv_pool_reference.pooling(x, pool_type=kind.lower(), **settings))
+        assert_close(make(**given)(np.array(x)), conv_pool_reference.pooling(x, pool_type=kind.lower(), **settings))
     everything = getattr(nn, f"Global{kind}Pool{axes}")()(np.array(x))
     assert everything.ndim == x.ndim
-    close(everything, conv_pool_reference.pooling(x, pool_type=kind.lower(), global_pool=True))
+    assert_close(everything, conv_pool_reference.pooling(x, pool_type=kind.lower(), global_pool=True))
 
 
 def test_padding_may_count_in_averages() -> None:
     x = RNG.normal(size=(1, 2, 4, 4))
     layer = nn.AvgPool2D(3, 2, 1, count_include_pad=False)
     settings = {"kernel": 3, "stride": 2, "pad": 1, "pool_type": "avg"}
-    close(layer(np.array(x)), conv_pool_reference.pooling(x, count_include_pad=False, **settings))
+    assert_close(layer(np.array(x)), conv_pool_reference.pooling(x, count_include_pad=False, **settings))
 
 
 def test_descriptions() -> None:
     layer = nn.Conv2D(6, 5, groups=2, dilation=2, use_bias=False, activation="relu")
-    said = "6, kernel_size=(5, 5), stride=(1, 1), dilation=(2, 2), groups=2, bias=False, Activation(relu))"
-    assert repr(layer) == f"Conv2D(-1 -> {said}"
+    description = "6, kernel_size=(5, 5), stride=(1, 1), dilation=(2, 2), groups=2, bias=False, Activation(relu))"
+    assert repr(layer) == f"Conv2D(-1 -> {description}"
     layer.initialize()
     layer(np.ones((1, 4, 9, 9)))
-    assert repr(layer) == f"Conv2D(4 -> {said}"
+    assert repr(layer) == f"Conv2D(4 -> {description}"
     layer = nn.Conv1DTranspose(3, 4, 2, 1, 1, in_channels=2)
-    said = "kernel_size=(4,), stride=(2,), padding=(1,), output_padding=(1,)"
-    assert repr(layer) == f"Conv1DTranspose(2 -> 3, {said})"
+    description = "kernel_size=(4,), stride=(2,), padding=(1,), output_padding=(1,)"
+    assert repr(layer) == f"Conv1DTranspose(2 -> 3, {description})"
     assert repr(nn.AvgPool1D(3)) == "AvgPool1D(size=(3,), stride=(3,), padding=(0,), ceil_mode=False)"
     assert repr(nn.GlobalMaxPool2D()) == "GlobalMaxPool2D()"
 
@@ -194,7 +194,7 @@ def test_channels_may_be_last(kind: str, n: int, hybrid: bool) -> None:
         assert abs(a).max() > 0
 
 
-def test_layers_with_channels_last_say_what_they_need() -> None:
+def test_errors_of_layers_with_channels_last() -> None:
     layer = nn.Conv2D(2, 3, layout="NHWC", in_channels=4)
     layer.initialize()
     assert layer.weight.shape == (2, 3, 3, 4)
@@ -235,5 +235,5 @@ def test_a_network_for_images_learns_alike_when_hybridized() -> None:
         return found
 
     plain, hybrid = losses(False), losses(True)
-    close(np.array(hybrid), plain, 1e-4)
+    assert_close(np.array(hybrid), plain, 1e-4)
     assert plain[-1] < 0.5 * plain[0]

@@ -8,7 +8,7 @@ import pytest
 from forerun import autograd, np
 from forerun.gluon import nn
 from tests.support.comparison.gradients import check_gradients
-from tests.support.gluon.gluon_samples import close, parameter_values, with_data
+from tests.support.gluon.gluon_samples import assert_close, parameter_values, with_data
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ def test_dense(make: Callable[[], nn.Dense], shape: tuple[int, ...], inputs: int
     rows = rows if not layer._flatten else rows.reshape(shape[0], -1)
     expected = rows @ v["weight"].T + v.get("bias", 0)
     assert v["weight"].shape == (3, inputs)
-    close(layer(x), numpy.tanh(expected) if layer.act is not None else expected)
+    assert_close(layer(x), numpy.tanh(expected) if layer.act is not None else expected)
     check_gradients(lambda: layer(x), x, *[p.data() for p in layer.collect_params().values()])
 
 
@@ -40,9 +40,9 @@ def test_batch_norm_while_training(shape: tuple[int, ...]) -> None:
     v = parameter_values(layer)
     expected = (rows - mean) / numpy.sqrt(var + 1e-5) * v["gamma"].reshape(wide) + v["beta"].reshape(wide)
     with autograd.train_mode():
-        close(layer(x), expected)
-    close(layer.running_mean.data(), 0.1 * mean.ravel())
-    close(layer.running_var.data(), 0.9 + 0.1 * var.ravel())
+        assert_close(layer(x), expected)
+    assert_close(layer.running_mean.data(), 0.1 * mean.ravel())
+    assert_close(layer.running_var.data(), 0.9 + 0.1 * var.ravel())
     check_gradients(lambda: layer(x), x, layer.gamma.data(), layer.beta.data())
 
 
@@ -51,8 +51,8 @@ def test_batch_norm_otherwise_uses_the_running_statistics() -> None:
     layer.running_mean.set_data([1.0, 2.0, 3.0])
     layer.running_var.set_data([4.0, 4.0, 4.0])
     expected = (numpy.asarray(x) - [1, 2, 3]) / numpy.sqrt(4 + 1e-5) + parameter_values(layer)["beta"]
-    close(layer(x), expected)
-    close(layer.running_mean.data(), [1, 2, 3])
+    assert_close(layer(x), expected)
+    assert_close(layer.running_mean.data(), [1, 2, 3])
     assert layer.gamma.grad_req == "null"
     with pytest.raises(ValueError, match=r"batch_norm: array must have axis 1, got shape \(3,\)"):
         layer(np.ones(3))
@@ -62,7 +62,7 @@ def test_layer_norm() -> None:
     layer, x = with_data(nn.LayerNorm(), 4, 2, 3)
     rows, v = numpy.asarray(x), parameter_values(layer)
     scaled = (rows - rows.mean(-1, keepdims=True)) / numpy.sqrt(rows.var(-1, keepdims=True) + 1e-5)
-    close(layer(x), scaled * v["gamma"] + v["beta"])
+    assert_close(layer(x), scaled * v["gamma"] + v["beta"])
     check_gradients(lambda: layer(x), x, layer.gamma.data(), layer.beta.data())
 
 
@@ -72,7 +72,7 @@ def test_embedding(dtype: str) -> None:
     layer.initialize()
     layer.cast("float64")
     positions = np.array([[1, 4], [4, 0]], dtype=dtype)
-    close(layer(positions), parameter_values(layer)["weight"][[[1, 4], [4, 0]]])
+    assert_close(layer(positions), parameter_values(layer)["weight"][[[1, 4], [4, 0]]])
     check_gradients(lambda: layer(positions), layer.weight.data())
 
 
@@ -81,7 +81,7 @@ def test_dropout_is_for_training() -> None:
     assert layer(x) is x
     with autograd.train_mode():
         y = layer(x).asnumpy()
-    close(numpy.unique(y), [0, 4 / 3])
+    assert_close(numpy.unique(y), [0, 4 / 3])
     assert abs((y == 0).mean() - 0.25) < 0.05
     with pytest.raises(ValueError, match=r"Dropout: rate must be in \[0, 1\), got 1"):
         nn.Dropout(1)
@@ -91,8 +91,8 @@ def test_functions_as_blocks() -> None:
     x = np.ones((2, 3, 4)) * -1
     assert nn.Flatten()(x).shape == (2, 12)
     assert nn.Identity()(x) is x
-    close(nn.Lambda("relu")(x), numpy.zeros((2, 3, 4)))
-    close(nn.HybridLambda(lambda a: a + 1)(x), numpy.zeros((2, 3, 4)))
-    close(nn.Activation("sigmoid")(np.zeros(1)), [0.5])
+    assert_close(nn.Lambda("relu")(x), numpy.zeros((2, 3, 4)))
+    assert_close(nn.HybridLambda(lambda a: a + 1)(x), numpy.zeros((2, 3, 4)))
+    assert_close(nn.Activation("sigmoid")(np.zeros(1)), [0.5])
     with pytest.raises(ValueError, match="Lambda: name must be a function of np or npx, got 'nothing'"):
         nn.Lambda("nothing")

@@ -7,7 +7,7 @@ import pytest
 
 from forerun import autograd, np
 from forerun.gluon import nn, rnn
-from tests.support.gluon.gluon_samples import close
+from tests.support.gluon.gluon_samples import assert_close
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: nothing to compare with", exc_type=ImportError)
 
@@ -82,7 +82,7 @@ PAIRS: list[tuple[str, Any, Any, tuple[int, ...]]] = [
 NAMES = {"gamma": "weight", "beta": "bias", "alpha": "weight"}  # PyTorch's
 
 
-def its_name(name: str) -> str:
+def torch_name(name: str) -> str:
     """PyTorch's name of a parameter."""
     if not name.endswith(("_weight", "_bias")):
         return NAMES.get(name, name)
@@ -90,32 +90,32 @@ def its_name(name: str) -> str:
     return f"{kind}_{what[0]}h_l{place[1]}" + "_reverse" * (place[0] == "r")
 
 
-def alike(ours: Any, theirs: Any, shape: tuple[int, ...]) -> dict[str, Any]:
+def randomize_both(layer: Any, torch_layer: Any, shape: tuple[int, ...]) -> dict[str, Any]:
     """Gives both layers, in float64, the same random parameters; forerun's by PyTorch's names."""
-    ours.initialize()
-    ours(np.zeros(shape))
-    ours.cast("float64")
-    theirs.double().train()
+    layer.initialize()
+    layer(np.zeros(shape))
+    layer.cast("float64")
+    torch_layer.double().train()
     found = {}
-    for name, parameter in ours.collect_params().items():
+    for name, parameter in layer.collect_params().items():
         if parameter.grad_req != "null":
-            found[its_name(name)] = parameter.data()
+            found[torch_name(name)] = parameter.data()
             parameter.set_data(RNG.normal(size=parameter.shape))
             with torch.no_grad():
-                getattr(theirs, its_name(name)).copy_(torch.from_numpy(parameter.data().asnumpy().copy()))
+                getattr(torch_layer, torch_name(name)).copy_(torch.from_numpy(parameter.data().asnumpy().copy()))
     return found
 
 
-@pytest.mark.parametrize(("name", "ours", "theirs", "shape"), PAIRS, ids=[p[0] for p in PAIRS])
-def test_layers(name: str, ours: Any, theirs: Any, shape: tuple[int, ...]) -> None:
+@pytest.mark.parametrize(("name", "make", "make_torch", "shape"), PAIRS, ids=[p[0] for p in PAIRS])
+def test_layers(name: str, make: Any, make_torch: Any, shape: tuple[int, ...]) -> None:
     """Results; gradients of data and parameters; and gradients of the sum of the squared gradient of the data."""
-    layer, other = ours(), theirs(torch.nn)
-    parameters = alike(layer, other, shape)
-    assert parameters.keys() == dict(other.named_parameters()).keys()
+    layer, torch_layer = make(), make_torch(torch.nn)
+    parameters = randomize_both(layer, torch_layer, shape)
+    assert parameters.keys() == dict(torch_layer.named_parameters()).keys()
     x = np.array(RNG.normal(size=shape), dtype="float64")
     x.attach_grad()
     tx = torch.tensor(x.asnumpy().copy(), requires_grad=True)
-    ty = other(tx)
+    ty = torch_layer(tx)
     ty = ty[0] if isinstance(ty, tuple) else ty  # of recurrent layers, beside the states
     rates = RNG.normal(size=tuple(ty.shape))
     (tg,) = torch.autograd.grad((ty * ty * torch.from_numpy(rates)).sum(), tx, create_graph=True)
@@ -125,23 +125,23 @@ def test_layers(name: str, ours: Any, theirs: Any, shape: tuple[int, ...]) -> No
         loss = (g * g).sum() + y.sum()
     loss.backward()
     ((tg * tg).sum() + ty.sum()).backward()
-    close(y, ty.detach().numpy(), 1e-9)
-    close(g, tg.detach().numpy(), 1e-9)
-    close(x.grad, tx.grad.numpy(), 1e-8)
+    assert_close(y, ty.detach().numpy(), 1e-9)
+    assert_close(g, tg.detach().numpy(), 1e-9)
+    assert_close(x.grad, tx.grad.numpy(), 1e-8)
     for key, array in parameters.items():
-        close(array.grad, getattr(other, key).grad.numpy(), 1e-8)
+        assert_close(array.grad, getattr(torch_layer, key).grad.numpy(), 1e-8)
 
 
 def test_running_statistics() -> None:
     layer, other = nn.BatchNorm(in_channels=3), torch.nn.BatchNorm2d(3).double()
-    alike(layer, other, (2, 3, 2, 2))
+    randomize_both(layer, other, (2, 3, 2, 2))
     x = RNG.normal(size=(4, 3, 2, 5))
     with autograd.train_mode():
         layer(np.array(x, dtype="float64"))
     other(torch.from_numpy(x))
-    close(layer.running_mean.data(), other.running_mean.numpy(), 1e-9)
+    assert_close(layer.running_mean.data(), other.running_mean.numpy(), 1e-9)
     n = 40  # PyTorch divides by n - 1 there, and MXNet and we by n
-    close((layer.running_var.data() - 0.9) * n / (n - 1), other.running_var.numpy() - 0.9, 1e-9)
+    assert_close((layer.running_var.data() - 0.9) * n / (n - 1), other.running_var.numpy() - 0.9, 1e-9)
 
 
 def test_each_layer_is_among_them() -> None:

@@ -10,7 +10,7 @@ import pytest
 from forerun import autograd, gluon, np
 from forerun.testing import check_grads
 from tests.support.comparison.formulas import log_softmax, sigmoid
-from tests.support.gluon.gluon_samples import CLASSES, LABEL, PRED, RNG, SHARES, WEIGHTS, array, close
+from tests.support.gluon.gluon_samples import CLASSES, LABEL, PRED, PROBABILITIES, RNG, WEIGHTS, array, assert_close
 
 
 def cross_entropy(p: numpy.ndarray, q: numpy.ndarray) -> numpy.ndarray:
@@ -36,8 +36,8 @@ LOSSES: list[tuple[gluon.loss.Loss, numpy.ndarray, numpy.ndarray, numpy.ndarray]
     (
         gluon.loss.SoftmaxCrossEntropyLoss(sparse_label=False),
         PRED,
-        SHARES,
-        -(log_softmax(PRED) * SHARES).sum(1, keepdims=True),
+        PROBABILITIES,
+        -(log_softmax(PRED) * PROBABILITIES).sum(1, keepdims=True),
     ),
     (
         gluon.loss.SoftmaxCrossEntropyLoss(from_logits=True),
@@ -45,15 +45,25 @@ LOSSES: list[tuple[gluon.loss.Loss, numpy.ndarray, numpy.ndarray, numpy.ndarray]
         CLASSES,
         -log_softmax(PRED)[range(4), CLASSES][:, None],
     ),
-    (gluon.loss.SigmoidBinaryCrossEntropyLoss(), PRED, SHARES, cross_entropy(sigmoid(PRED), SHARES)),
+    (gluon.loss.SigmoidBinaryCrossEntropyLoss(), PRED, PROBABILITIES, cross_entropy(sigmoid(PRED), PROBABILITIES)),
     (
         gluon.loss.SigmoidBCELoss(from_sigmoid=True),
         sigmoid(PRED),
-        SHARES,
-        cross_entropy(sigmoid(PRED), SHARES),
+        PROBABILITIES,
+        cross_entropy(sigmoid(PRED), PROBABILITIES),
     ),
-    (gluon.loss.KLDivLoss(), log_softmax(PRED), SHARES, SHARES * (numpy.log(SHARES) - log_softmax(PRED))),
-    (gluon.loss.KLDivLoss(from_logits=False), PRED, SHARES, SHARES * (numpy.log(SHARES) - log_softmax(PRED))),
+    (
+        gluon.loss.KLDivLoss(),
+        log_softmax(PRED),
+        PROBABILITIES,
+        PROBABILITIES * (numpy.log(PROBABILITIES) - log_softmax(PRED)),
+    ),
+    (
+        gluon.loss.KLDivLoss(from_logits=False),
+        PRED,
+        PROBABILITIES,
+        PROBABILITIES * (numpy.log(PROBABILITIES) - log_softmax(PRED)),
+    ),
 ]
 IDS = [f"{type(case[0]).__name__}{i}" for i, case in enumerate(LOSSES)]
 
@@ -64,21 +74,21 @@ def test_losses_are_means_over_all_but_the_batch(
 ) -> None:
     loss, p, q = copy.deepcopy(loss), array(pred), array(label, None)  # with programs of its own
     assert loss(p, q).shape == (4,)
-    close(loss(p, q), elements.mean(1))
-    close(loss(p, q, array(WEIGHTS)), (elements * WEIGHTS).mean(1))
+    assert_close(loss(p, q), elements.mean(1))
+    assert_close(loss(p, q, array(WEIGHTS)), (elements * WEIGHTS).mean(1))
     check_grads(lambda p: loss(p, q), p)
 
 
 def test_l2_loss_gives_the_label_the_shape_of_the_prediction() -> None:
     loss = gluon.loss.L2Loss()
-    close(loss(array([1.0, 2.0]), array([[3.0], [5.0]])), [2, 4.5])
+    assert_close(loss(array([1.0, 2.0]), array([[3.0], [5.0]])), [2, 4.5])
     with pytest.raises(ValueError, match=r"L2Loss: label must have as many elements as pred, got \(2,\) for \(3,\)"):
         loss(np.ones(3), np.ones(2))
 
 
 def test_losses_of_extreme_predictions_are_finite() -> None:
-    close(gluon.loss.SigmoidBCELoss()(array([[1000.0], [-1000.0]]), array([[0.0], [0.0]])), [1000, 0])
-    close(gluon.loss.SoftmaxCELoss()(array([[1000.0, 0.0]]), np.array([1])), [1000])
+    assert_close(gluon.loss.SigmoidBCELoss()(array([[1000.0], [-1000.0]]), array([[0.0], [0.0]])), [1000, 0])
+    assert_close(gluon.loss.SoftmaxCELoss()(array([[1000.0, 0.0]]), np.array([1])), [1000])
 
 
 def test_sigmoid_cross_entropy_has_its_gradient_at_zero() -> None:
@@ -99,25 +109,25 @@ def leaves() -> list[Any]:
 
 def test_sigmoid_cross_entropy_counts_positives_by_their_weight() -> None:
     weight, (p, _, _) = numpy.array([0.5, 2.0, 3.0]), leaves()
-    expected = -weight * SHARES * numpy.log(sigmoid(PRED)) - (1 - SHARES) * numpy.log(1 - sigmoid(PRED))
+    expected = -weight * PROBABILITIES * numpy.log(sigmoid(PRED)) - (1 - PROBABILITIES) * numpy.log(1 - sigmoid(PRED))
     plain, from_p = gluon.loss.SigmoidBCELoss(), gluon.loss.SigmoidBCELoss(from_sigmoid=True)
-    close(plain(p, array(SHARES), None, array(weight)), expected.mean(1))
-    close(plain(p, array(SHARES), array(WEIGHTS), array(weight)), (expected * WEIGHTS).mean(1))
-    close(from_p(array(sigmoid(PRED)), array(SHARES), None, array(weight)), expected.mean(1))
-    check_grads(lambda p: plain(p, array(SHARES), None, array(weight)), p)
+    assert_close(plain(p, array(PROBABILITIES), None, array(weight)), expected.mean(1))
+    assert_close(plain(p, array(PROBABILITIES), array(WEIGHTS), array(weight)), (expected * WEIGHTS).mean(1))
+    assert_close(from_p(array(sigmoid(PRED)), array(PROBABILITIES), None, array(weight)), expected.mean(1))
+    check_grads(lambda p: plain(p, array(PROBABILITIES), None, array(weight)), p)
 
 
 def test_poisson_loss_is_one_mean() -> None:
     p, _, _ = leaves()
     label = numpy.array([[0, 1, 2], [3, 5, 1], [0, 0, 4], [9, 2, 1]], "float64")
     loss = gluon.loss.PoissonNLLLoss()
-    close(loss(p, array(label)), (numpy.exp(PRED) - label * PRED).mean())
+    assert_close(loss(p, array(label)), (numpy.exp(PRED) - label * PRED).mean())
     check_grads(lambda p: loss(p, array(label)), p)
     mean = numpy.exp(PRED)
     exact = mean - label * PRED + [[math.lgamma(v + 1) for v in row] for row in label]
     full = gluon.loss.PoissonNLLLoss(from_logits=False, compute_full=True)(array(mean), array(label))
     assert full.item() == pytest.approx(exact.mean(), abs=0.03)  # Stirling's formula is short by 1 / (12 label)
-    close(loss(p, array(label), array(WEIGHTS)), ((numpy.exp(PRED) - label * PRED) * WEIGHTS).mean())
+    assert_close(loss(p, array(label), array(WEIGHTS)), ((numpy.exp(PRED) - label * PRED) * WEIGHTS).mean())
 
 
 def test_triplet_loss_is_of_three_examples() -> None:
@@ -125,8 +135,8 @@ def test_triplet_loss_is_of_three_examples() -> None:
     loss = gluon.loss.TripletLoss(margin=0.5)
     expected = numpy.maximum(0, ((LABEL - PRED) ** 2 - (OTHER - PRED) ** 2).sum(1) + 0.5)
     assert 0 < (expected > 0).sum() < 4
-    close(loss(a, b, c), expected)
-    close(loss(a, b, c, array(WEIGHTS[:, 0])), expected * WEIGHTS[:, 0])
+    assert_close(loss(a, b, c), expected)
+    assert_close(loss(a, b, c, array(WEIGHTS[:, 0])), expected * WEIGHTS[:, 0])
     check_grads(loss, a, b, c)
 
 
@@ -135,7 +145,7 @@ def test_cosine_loss_is_of_angles() -> None:
     cos = (PRED * LABEL).sum(1) / numpy.linalg.norm(PRED, axis=1) / numpy.linalg.norm(LABEL, axis=1)
     same = numpy.array([1, -1, -1, 1])
     loss = gluon.loss.CosineEmbeddingLoss(margin=-0.3)
-    close(loss(a, b, array(same)), numpy.where(same == 1, 1 - cos, numpy.maximum(0, cos + 0.3)))
+    assert_close(loss(a, b, array(same)), numpy.where(same == 1, 1 - cos, numpy.maximum(0, cos + 0.3)))
     check_grads(lambda a, b: loss(a, b, array(same)), a, b)
 
 
@@ -144,13 +154,13 @@ def test_sdml_loss_is_of_pairs() -> None:
     distances = ((PRED[:, None] - LABEL[None]) ** 2).sum(-1)
     labels = numpy.where(numpy.eye(4) == 1, 0.7, 0.1)
     loss = gluon.loss.SDMLLoss(0.3)
-    close(loss(a, b), (labels * (numpy.log(labels) - log_softmax(-distances))).sum(1))
+    assert_close(loss(a, b), (labels * (numpy.log(labels) - log_softmax(-distances))).sum(1))
     check_grads(loss, a, b)
     with pytest.raises(ValueError, match=r"SDMLLoss: shapes must be the same, .* got \(1, 2\) and \(1, 2\)"):
         loss(np.ones((1, 2)), np.ones((1, 2)))
 
 
-def test_other_losses_refuse_what_does_not_fit() -> None:
+def test_other_losses_refuse_invalid_arguments() -> None:
     with pytest.raises(ValueError, match="LogisticLoss: label_format must be"):
         gluon.loss.LogisticLoss(label_format="x")
     with pytest.raises(ValueError, match=r"TripletLoss: label must have as many elements"):

@@ -11,7 +11,7 @@ from forerun import autograd, np, npx
 from forerun.gluon import nn
 from tests.support.comparison.formulas import sigmoid
 from tests.support.comparison.gradients import check_gradients
-from tests.support.gluon.gluon_samples import RNG, array, close, parameter_values, with_data
+from tests.support.gluon.gluon_samples import RNG, array, assert_close, parameter_values, with_data
 
 
 def standard(x: numpy.ndarray, axes: tuple[int, ...]) -> numpy.ndarray:
@@ -28,7 +28,7 @@ def test_group_norm(shape: tuple[int, ...]) -> None:
     rows, v = numpy.asarray(x), parameter_values(layer)
     assert v["gamma"].shape == v["beta"].shape == (4,)
     grouped = standard(rows.reshape(shape[0], 2, -1), (2,)).reshape(shape)
-    close(layer(x), grouped * along(v["gamma"], 1, len(shape)) + along(v["beta"], 1, len(shape)))
+    assert_close(layer(x), grouped * along(v["gamma"], 1, len(shape)) + along(v["beta"], 1, len(shape)))
     check_gradients(lambda: layer(x), x, layer.gamma.data(), layer.beta.data())
     with pytest.raises(ValueError, match="GroupNorm: data must have 4 channels on axis 1"):
         layer(np.ones((2, 6)))
@@ -40,7 +40,7 @@ def test_instance_norm(axis: int, others: tuple[int, ...]) -> None:
     rows, v = numpy.asarray(x), parameter_values(layer)
     expected = standard(rows, others) * along(v["gamma"], axis % 4, 4) + along(v["beta"], axis % 4, 4)
     assert v["gamma"].shape == (rows.shape[axis],)
-    close(layer(x), expected)
+    assert_close(layer(x), expected)
     check_gradients(lambda: layer(x), x, layer.gamma.data(), layer.beta.data())
     with pytest.raises(ValueError, match=f"InstanceNorm: data must have {rows.shape[axis]} channels"):
         layer(np.ones((5, 5, 5, 5)))
@@ -63,8 +63,8 @@ def test_batch_norm_along_an_axis(axis: int) -> None:
     rows, v = numpy.asarray(x), parameter_values(layer)
     axes = tuple(i for i in range(4) if i != axis % 4)
     with autograd.train_mode():
-        close(layer(x), standard(rows, axes) * along(v["gamma"], axis % 4, 4) + along(v["beta"], axis % 4, 4))
-    close(layer.running_mean.data(), 0.1 * rows.mean(axes))
+        assert_close(layer(x), standard(rows, axes) * along(v["gamma"], axis % 4, 4) + along(v["beta"], axis % 4, 4))
+    assert_close(layer.running_mean.data(), 0.1 * rows.mean(axes))
 
 
 def test_batch_norm_may_keep_to_its_running_statistics() -> None:
@@ -72,9 +72,9 @@ def test_batch_norm_may_keep_to_its_running_statistics() -> None:
     before = parameter_values(layer)
     with autograd.train_mode():
         y = layer(x)
-    close(y, numpy.asarray(x) / math.sqrt(1 + 1e-5) * before["gamma"] + before["beta"])
+    assert_close(y, numpy.asarray(x) / math.sqrt(1 + 1e-5) * before["gamma"] + before["beta"])
     for name, value in parameter_values(layer).items():
-        close(value, before[name])
+        assert_close(value, before[name])
 
 
 def phi(x: numpy.ndarray) -> numpy.ndarray:
@@ -82,7 +82,7 @@ def phi(x: numpy.ndarray) -> numpy.ndarray:
 
 
 @pytest.mark.parametrize(
-    ("make", "function", "said"),
+    ("make", "function", "description"),
     [
         (lambda: nn.LeakyReLU(0.1), lambda x: numpy.where(x > 0, x, 0.1 * x), "LeakyReLU(0.1)"),
         (lambda: nn.ELU(0.5), lambda x: numpy.where(x > 0, x, 0.5 * numpy.expm1(x)), "ELU(0.5)"),
@@ -102,13 +102,13 @@ def phi(x: numpy.ndarray) -> numpy.ndarray:
     ],
     ids=lambda p: p if isinstance(p, str) else "",
 )
-def test_activations(make: Any, function: Callable[[Any], Any], said: str) -> None:
+def test_activations(make: Any, function: Callable[[Any], Any], description: str) -> None:
     x = array(RNG.normal(size=(3, 4)))
     x.attach_grad()
     layer = make()
-    close(layer(x), function(numpy.asarray(x)))
+    assert_close(layer(x), function(numpy.asarray(x)))
     check_gradients(lambda: layer(x), x)
-    assert repr(layer) == said
+    assert repr(layer) == description
 
 
 def test_the_error_function_at_the_ends() -> None:
@@ -126,7 +126,7 @@ def test_prelu(channels: int) -> None:
     layer, x = with_data(nn.PReLU(in_channels=channels), 2, 3, 4)
     rows, alpha = numpy.asarray(x), parameter_values(layer)["alpha"]
     assert alpha.shape == (channels,)
-    close(layer(x), numpy.where(rows > 0, rows, alpha.reshape(-1, 1) * rows))
+    assert_close(layer(x), numpy.where(rows > 0, rows, alpha.reshape(-1, 1) * rows))
     check_gradients(lambda: layer(x), x, layer.alpha.data())
 
 
@@ -149,8 +149,8 @@ def test_blocks_side_by_side(kind: Any) -> None:
     net.add(nn.Identity(), nn.Lambda(lambda x: x * 2), nn.Lambda(lambda x: x[:, :1]))
     x = np.array(RNG.normal(size=(2, 3, 4)))
     rows = numpy.asarray(x)
-    close(net(x), numpy.concatenate([rows, rows * 2, rows[:, :1]], 1))
-    close(net[1:](x), numpy.concatenate([rows * 2, rows[:, :1]], 1))
+    assert_close(net(x), numpy.concatenate([rows, rows * 2, rows[:, :1]], 1))
+    assert_close(net[1:](x), numpy.concatenate([rows * 2, rows[:, :1]], 1))
     with pytest.raises(ValueError, match="Concatenate: there must be a block to run, got none"):
         kind()(x)
 
@@ -161,7 +161,7 @@ def test_reflection(padding: Any) -> None:
     x.attach_grad()
     layer = nn.ReflectionPad2D(padding)
     widths = [(1, 1), (1, 1)] if padding == 1 else [(1, 2), (3, 0)]
-    close(layer(x), numpy.pad(numpy.asarray(x), [(0, 0), (0, 0), *widths], "reflect"))
+    assert_close(layer(x), numpy.pad(numpy.asarray(x), [(0, 0), (0, 0), *widths], "reflect"))
     check_gradients(lambda: layer(x), x)
     with pytest.raises(ValueError, match=r"ReflectionPad2D: data must have 4 axes.* got shape \(1, 1, 1, 1\)"):
         layer(np.ones((1, 1, 1, 1)))

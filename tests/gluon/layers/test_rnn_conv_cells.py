@@ -10,7 +10,14 @@ from forerun import autograd, gluon, np
 from forerun.gluon import rnn
 from tests.support.comparison.formulas import sigmoid
 from tests.support.comparison.gradients import check_gradients
-from tests.support.gluon.gluon_samples import RNG, array, close, parameter_values, random_leaf, with_random_parameters
+from tests.support.gluon.gluon_samples import (
+    RNG,
+    array,
+    assert_close,
+    parameter_values,
+    random_leaf,
+    with_random_parameters,
+)
 
 T, N, C, H, P = 4, 3, 5, 4, 2
 RULES = ("RNN", "LSTM", "GRU")
@@ -73,9 +80,9 @@ def test_cells_of_convolutions_are_those_of_numpy(kind: str, n: int, last: bool)
         y, given = cell(array(turned(x)), given)
         from_x = correlated(x, v["i2h_weight"], v["i2h_bias"], 1, 2)
         now = stepped(kind, from_x, correlated(now[0], v["h2h_weight"], v["h2h_bias"], 2, 2), now)
-        close(back(y.asnumpy()), now[0], 1e-10)
-        for mine, state in zip(given, now, strict=True):
-            close(back(mine.asnumpy()), state, 1e-10)
+        assert_close(back(y.asnumpy()), now[0], 1e-10)
+        for actual, state in zip(given, now, strict=True):
+            assert_close(back(actual.asnumpy()), state, 1e-10)
 
 
 @pytest.mark.parametrize("kind", RULES)
@@ -86,7 +93,7 @@ def test_gradients_of_cells_of_convolutions(kind: str) -> None:
     check_gradients(lambda: cell.unroll(2, x)[0], x, *weights)
 
 
-def test_cells_of_convolutions_say_what_they_need() -> None:
+def test_errors_of_cells_of_convolutions() -> None:
     with pytest.raises(ValueError, match=r"Conv2DGRUCell: h2h_kernel must be odd, .*, got \(2, 2\)"):
         rnn.Conv2DGRUCell((1, 4, 4), 2, 3, 2)
     with pytest.raises(ValueError, match=r"Conv1DRNNCell: input_shape must have 2 axes, .* got \(1, 4, 4\)"):
@@ -113,8 +120,8 @@ def test_outputs_may_be_projected() -> None:
     x, r, c = random_leaf(N, C), random_leaf(N, P), random_leaf(N, H)
     y, (after_r, after_c) = cell(x, [r, c])
     expected = projected(x.asnumpy(), r.asnumpy(), c.asnumpy(), parameter_values(cell))
-    for mine, want in zip((y, after_r, after_c), (expected[0], *expected)):
-        close(mine, want, 1e-12)
+    for actual, want in zip((y, after_r, after_c), (expected[0], *expected)):
+        assert_close(actual, want, 1e-12)
     check_gradients(lambda: cell(x, [r, c])[0], x, r, c, *[p.data() for p in cell.collect_params().values()])
     assert repr(cell) == "LSTMPCell(5 -> 4 -> 2)"
     with pytest.raises(ValueError, match="LSTMPCell: sizes must be positive, got 4 units to 0"):
@@ -144,10 +151,10 @@ def test_layers_may_project(hybrid: bool) -> None:
                 outputs[t, :, d * P : (d + 1) * P] = r
             ends.append((r, c))
         wanted = outputs
-    close(y, wanted, 1e-12)
-    for mine, state in zip(after, zip(*ends), strict=True):
-        close(mine, numpy.stack(state), 1e-12)
-    close(layer(array(x)), layer(array(x), layer.begin_state(N, dtype="float64"))[0])
+    assert_close(y, wanted, 1e-12)
+    for actual, state in zip(after, zip(*ends), strict=True):
+        assert_close(actual, numpy.stack(state), 1e-12)
+    assert_close(layer(array(x)), layer(array(x), layer.begin_state(N, dtype="float64"))[0])
 
 
 def test_gradients_flow_through_projections() -> None:
@@ -170,13 +177,13 @@ def test_activations_of_gates_and_states(kind: str) -> None:
     )
     after = cell(array(x), [array(state) for state in states])[1]
     from_x, from_h = x @ v["i2h_weight"].T + v["i2h_bias"], states[0] @ v["h2h_weight"].T + v["h2h_bias"]
-    for mine, want in zip(after, stepped(kind, from_x, from_h, states, soft, relu), strict=True):
-        close(mine, want, 1e-12)
+    for actual, want in zip(after, stepped(kind, from_x, from_h, states, soft, relu), strict=True):
+        assert_close(actual, want, 1e-12)
     functions = made(getattr(rnn, f"{kind}Cell")(H, input_size=C, activation=np.sin, recurrent_activation=np.cos))
     functions.share_parameters(cell.collect_params())
     after = functions(array(x), [array(state) for state in states])[1]
-    for mine, want in zip(after, stepped(kind, from_x, from_h, states, numpy.sin, numpy.cos), strict=True):
-        close(mine, want, 1e-12)
+    for actual, want in zip(after, stepped(kind, from_x, from_h, states, numpy.sin, numpy.cos), strict=True):
+        assert_close(actual, want, 1e-12)
 
 
 CELLS = {
@@ -226,10 +233,10 @@ def test_a_cell_for_each_direction_of_shorter_sequences() -> None:
     y, states = both.unroll(T, x, valid_length=np.array([2, T, 1]))
     for i, n in enumerate((2, T, 1)):
         alone, ends = both.unroll(n, x[i : i + 1, :n])
-        close(y[i, :n], alone[0], 1e-12)
-        close(y[i, n:], numpy.zeros((T - n, 2 * H)))
-        for mine, want in zip(states, ends, strict=True):
-            close(mine[i], want[0], 1e-12)
+        assert_close(y[i, :n], alone[0], 1e-12)
+        assert_close(y[i, n:], numpy.zeros((T - n, 2 * H)))
+        for actual, want in zip(states, ends, strict=True):
+            assert_close(actual[i], want[0], 1e-12)
 
 
 def test_a_network_of_convolutions_learns_to_predict() -> None:

@@ -9,7 +9,14 @@ from forerun import _core, autograd, gluon, np
 from forerun.gluon import nn, rnn
 from tests.support.comparison.formulas import sigmoid
 from tests.support.comparison.gradients import check_gradients
-from tests.support.gluon.gluon_samples import RNG, array, close, parameter_values, random_leaf, with_random_parameters
+from tests.support.gluon.gluon_samples import (
+    RNG,
+    array,
+    assert_close,
+    parameter_values,
+    random_leaf,
+    with_random_parameters,
+)
 
 T, N, C, H = 5, 3, 4, 2
 STATES = {"RNN": 1, "LSTM": 2, "GRU": 1}
@@ -70,11 +77,11 @@ def test_layers_are_loops_over_steps(kind: str, layers: int, directions: int) ->
     expected, states = run(
         kind, x.asnumpy(), [state.asnumpy() for state in before], parameter_values(layer), layers, directions
     )
-    close(y, expected, 1e-12)
+    assert_close(y, expected, 1e-12)
     assert len(after) == len(states)
-    for mine, state in zip(after, states):
-        close(mine, state, 1e-12)
-    close(layer(x), layer(x, layer.begin_state(N, dtype="float64"))[0])  # zeros, where none are given
+    for actual, state in zip(after, states):
+        assert_close(actual, state, 1e-12)
+    assert_close(layer(x), layer(x, layer.begin_state(N, dtype="float64"))[0])  # zeros, where none are given
 
 
 @KINDS
@@ -104,7 +111,7 @@ def test_the_batch_may_come_first(kind: str) -> None:
     turned.share_parameters(layer.collect_params())
     x = array(RNG.normal(size=(T, N, C)))
     y, states = turned(x.swapaxes(0, 1), turned.begin_state(N, dtype="float64"))
-    close(y.swapaxes(0, 1), layer(x))
+    assert_close(y.swapaxes(0, 1), layer(x))
     assert states[0].shape == (2, N, H)
 
 
@@ -167,7 +174,7 @@ def test_hybridized_layers_are_the_same(kind: str) -> None:
     assert layer.hybridized.startswith("1 program")
     for y, g in results[1:]:
         assert numpy.array_equal(y, results[0][0])
-        close(g, results[0][1], 1e-12)
+        assert_close(g, results[0][1], 1e-12)
 
 
 def test_bad_input_is_refused() -> None:
@@ -206,9 +213,9 @@ def test_cells_are_one_step(kind: str) -> None:
     before = [random_leaf(N, H) for _ in range(STATES[kind])]
     y, after = cell(x, before)
     expected = step(kind, x.asnumpy(), [state.asnumpy() for state in before], parameter_values(cell))
-    close(y, expected[0], 1e-12)
-    for mine, state in zip(after, expected, strict=True):
-        close(mine, state, 1e-12)
+    assert_close(y, expected[0], 1e-12)
+    for actual, state in zip(after, expected, strict=True):
+        assert_close(actual, state, 1e-12)
     last = lambda: cell(x, before)[1][-1]
     check_gradients(last, x, *before, cell.i2h_weight.data(), cell.h2h_weight.data(), cell.h2h_bias.data())
 
@@ -222,11 +229,11 @@ def test_unrolled_cells_are_layers(kind: str, layout: str) -> None:
     x = array(RNG.normal(size=(T, N, C)))
     y, states = cell.unroll(T, x.swapaxes(0, 1) if layout == "NTC" else x, layout=layout)
     expected, after = layer(x, layer.begin_state(N, dtype="float64"))
-    close(y.swapaxes(0, 1) if layout == "NTC" else y, expected)
-    for mine, state in zip(states, after, strict=True):
-        close(mine, state[0])
+    assert_close(y.swapaxes(0, 1) if layout == "NTC" else y, expected)
+    for actual, state in zip(states, after, strict=True):
+        assert_close(actual, state[0])
     steps, _ = cell.unroll(T, list(x), layout=layout)
-    close(np.stack(steps), expected)
+    assert_close(np.stack(steps), expected)
 
 
 def test_shorter_sequences_end_earlier() -> None:
@@ -234,10 +241,10 @@ def test_shorter_sequences_end_earlier() -> None:
     y, states = cell.unroll(T, x, valid_length=np.array([2, T]))
     short, short_states = cell.unroll(2, x[:1, :2])
     whole, whole_states = cell.unroll(T, x[1:])
-    close(y[0], numpy.vstack([short[0].asnumpy(), numpy.zeros((3, H))]))
-    close(y[1], whole[0])
-    for mine, a, b in zip(states, short_states, whole_states):
-        close(mine, numpy.vstack([a.asnumpy(), b.asnumpy()]))
+    assert_close(y[0], numpy.vstack([short[0].asnumpy(), numpy.zeros((3, H))]))
+    assert_close(y[1], whole[0])
+    for actual, a, b in zip(states, short_states, whole_states):
+        assert_close(actual, numpy.vstack([a.asnumpy(), b.asnumpy()]))
 
 
 def test_cells_of_cells() -> None:
@@ -247,9 +254,9 @@ def test_cells_of_cells() -> None:
     y, states = stack.unroll(T, x)
     first, _ = stack[0].unroll(T, x)
     second, last = stack[2].base_cell.unroll(T, first)
-    close(y, second.asnumpy() + first.asnumpy())
+    assert_close(y, second.asnumpy() + first.asnumpy())
     assert [state.shape for state in states] == [(N, H)] * 3
-    close(states[2], last[0])
+    assert_close(states[2], last[0])
     with pytest.raises(TypeError, match=r"SequentialRNNCell.add: must be a RecurrentCell, got Dense"):
         stack.add(nn.Dense(2))
 
@@ -263,13 +270,13 @@ def test_a_cell_for_each_direction() -> None:
     x = array(RNG.normal(size=(T, N, C)))
     y, states = both.unroll(T, x, layout="TNC")
     expected, (h,) = layer(x, layer.begin_state(N, dtype="float64"))
-    close(y, expected)
-    close(np.stack(states), h)
+    assert_close(y, expected)
+    assert_close(np.stack(states), h)
     with pytest.raises(NotImplementedError, match="must be called by unroll"):
         both(x[0], states)
 
 
-def test_unroll_says_what_it_needs() -> None:
+def test_errors_of_unroll() -> None:
     cell = cell_of("RNN")
     with pytest.raises(ValueError, match="unroll: inputs must have 4 steps, at least 1, got 5"):
         cell.unroll(4, np.ones((N, T, C)))
@@ -302,19 +309,19 @@ def test_a_trained_layer_learns_to_count() -> None:
 def test_layers_are_those_of_pytorch(kind: str) -> None:
     torch: Any = pytest.importorskip("torch", reason="PyTorch is not installed: nothing to compare with")
     layer = layer_of(kind, num_layers=2, bidirectional=True)
-    peer = getattr(torch.nn, kind)(C, H, 2, bidirectional=True).double()
+    torch_layer = getattr(torch.nn, kind)(C, H, 2, bidirectional=True).double()
     for name, value in parameter_values(layer).items():
         place, what, tensor = name[:2], *name[3:].split("_")
         kinds = {"i2h": "ih", "h2h": "hh"}
         full = f"{tensor}_{kinds[what]}_l{place[1]}" + ("_reverse" if place[0] == "r" else "")
-        getattr(peer, full).data.copy_(torch.tensor(value))
+        getattr(torch_layer, full).data.copy_(torch.tensor(value))
     x = random_leaf(T, N, C)
     with autograd.record():
         y = layer(x)
         loss = (y * y).sum()
     loss.backward()
-    its = torch.tensor(x.asnumpy(), requires_grad=True)
-    output, _ = peer(its)
+    torch_x = torch.tensor(x.asnumpy(), requires_grad=True)
+    output, _ = torch_layer(torch_x)
     (output * output).sum().backward()
-    close(y, output.detach().numpy(), 1e-10)
-    close(x.grad, its.grad.numpy(), 1e-10)
+    assert_close(y, output.detach().numpy(), 1e-10)
+    assert_close(x.grad, torch_x.grad.numpy(), 1e-10)

@@ -384,7 +384,7 @@ def test_overwriting_heals(mode: str) -> None:
 
 
 @WORKERS
-def test_a_failed_write_poisons_what_it_wrote_to(mode: str) -> None:
+def test_a_failed_write_poisons_its_target(mode: str) -> None:
     with running(mode):
         v = np.array(V)
         before = v + 1
@@ -396,7 +396,7 @@ def test_a_failed_write_poisons_what_it_wrote_to(mode: str) -> None:
 
 
 @WORKERS
-def test_gradients_of_what_failed_raise(mode: str) -> None:
+def test_gradients_of_failed_operations_raise(mode: str) -> None:
     with running(mode):
         x = np.array(X)
         x.attach_grad()

@@ -18,7 +18,7 @@ NAN = numpy.nan
 HOLES = numpy.array([[1.0, NAN, 3.0, -2.0], [NAN, NAN, NAN, NAN], [4.0, 5.0, NAN, 0.5]])
 
 
-def taken(call: Callable[..., Any], module: Any, args: tuple[Any, ...]) -> Any:
+def results_or_exception(call: Callable[..., Any], module: Any, args: tuple[Any, ...]) -> Any:
     """Return the results of a call as a list of NumPy arrays, or the exception."""
     place = lambda a: module.asarray(a) if isinstance(a, numpy.ndarray) else a
     try:
@@ -31,7 +31,7 @@ def taken(call: Callable[..., Any], module: Any, args: tuple[Any, ...]) -> Any:
 
 
 def compare(call: Callable[..., Any], *args: Any) -> None:
-    got, want = taken(call, np, args), taken(call, numpy, args)
+    got, want = results_or_exception(call, np, args), results_or_exception(call, numpy, args)
     if isinstance(want, Exception):
         assert isinstance(got, Exception), (args, got, want)
         assert isinstance(want, type(got)) or isinstance(got, type(want)), (args, got, want)

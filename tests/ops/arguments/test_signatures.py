@@ -31,7 +31,18 @@ DIFFERENT = {
     "linalg.matmul": LOOPS, "linalg.tensordot": "that of np.tensordot", "linalg.vecdot": LOOPS,
 }  # fmt: skip
 # Keywords that NumPy's functions may lack.
-OURS = {"device", "ctx", "descending", "dtype", "out", "interpolation", "upper", "axis", "wait", "check_bounds"}
+ADDED_KEYWORDS = {
+    "device",
+    "ctx",
+    "descending",
+    "dtype",
+    "out",
+    "interpolation",
+    "upper",
+    "axis",
+    "wait",
+    "check_bounds",
+}
 LOOSER = {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}
 
 
@@ -39,9 +50,9 @@ def functions() -> list[str]:
     """Functions that both have, by dotted name; ufuncs are objects of another kind."""
     found = []
     for prefix in ("", "linalg.", "fft.", "lib.stride_tricks."):
-        theirs, mine = (named(m, prefix[:-1]) if prefix else m for m in (numpy, np))
-        for name in dir(theirs):
-            f, g = getattr(theirs, name), getattr(mine, name, None)
+        numpy_namespace, namespace = (named(m, prefix[:-1]) if prefix else m for m in (numpy, np))
+        for name in dir(numpy_namespace):
+            f, g = getattr(numpy_namespace, name), getattr(namespace, name, None)
             known = not name.startswith("_") and g is not None and callable(f) and not isinstance(f, type)
             if known and not isinstance(g, Elementwise):
                 found.append(prefix + name)
@@ -55,7 +66,7 @@ def differences(path: str) -> list[str]:
     except ValueError:
         return ["no signature"]
     got = inspect.signature(named(np, path)).parameters
-    extra = [n for n, p in got.items() if n not in want and p.kind is p.KEYWORD_ONLY and n in OURS]
+    extra = [n for n, p in got.items() if n not in want and p.kind is p.KEYWORD_ONLY and n in ADDED_KEYWORDS]
     if list(want) != [n for n in got if n not in extra]:
         return [f"{[n for n in got if n not in extra]}, NumPy's are {list(want)}"]
     found = []
@@ -90,9 +101,9 @@ def test_ufuncs_have_the_parameters_of_numpys(name):
     found = inspect.signature(getattr(np, name))
     expected = OF_NUMPY_2_4 if getattr(np, name).nin == 2 else OF_NUMPY_2_4.replace("x1, x2", "x")
     assert str(found) == expected
-    theirs = getattr(numpy, name, None)  # of NumPy before 2.4 they have no signature
-    if isinstance(theirs, numpy.ufunc) and tuple(map(int, numpy.__version__.split(".")[:2])) >= (2, 4):
-        assert str(inspect.signature(theirs)) == expected
+    numpy_ufunc = getattr(numpy, name, None)  # of NumPy before 2.4 they have no signature
+    if isinstance(numpy_ufunc, numpy.ufunc) and tuple(map(int, numpy.__version__.split(".")[:2])) >= (2, 4):
+        assert str(inspect.signature(numpy_ufunc)) == expected
 
 
 def test_ufuncs_take_the_parameters_that_they_show():
@@ -140,9 +151,9 @@ def test_results_are_written_into_out(case):
             continue  # repeated where there are more axes: tests/ops/linalg/test_matmul.py
         with pytest.raises(ValueError):
             call(case.op, (*first, Options(by_name, out=np.zeros((*want.shape, 2), want.dtype))))
-        theirs = numpy.zeros(want.shape, want.dtype)
-        assert call(case.op, (*first, Options(by_name, out=theirs))) is theirs
-        assert theirs.tobytes() == want.numpy().tobytes()
+        numpy_out = numpy.zeros(want.shape, want.dtype)
+        assert call(case.op, (*first, Options(by_name, out=numpy_out))) is numpy_out
+        assert numpy_out.tobytes() == want.numpy().tobytes()
 
 
 def test_out_must_be_an_array_of_a_fitting_kind():
@@ -195,12 +206,12 @@ def test_layout_is_kept_by_those_that_are_like_another():
 @pytest.mark.parametrize("layout", [lambda x: x, lambda x: x.T, lambda x: x[::-1, ::2], lambda x: x.swapaxes(0, 1)])
 def test_elements_are_read_in_the_order_asked_for(order, layout):
     values = numpy.arange(24).reshape(2, 3, 4)
-    mine, theirs = layout(np.array(values)), layout(values)
-    assert np.ravel(mine, order).tolist() == numpy.ravel(theirs, order).tolist()
+    array, numpy_array = layout(np.array(values)), layout(values)
+    assert np.ravel(array, order).tolist() == numpy.ravel(numpy_array, order).tolist()
     if order != "K":
-        shape = theirs.shape[::-1]
-        assert np.reshape(mine, shape, order).tolist() == numpy.reshape(theirs, shape, order).tolist()
-        assert mine.reshape(shape, order=order).tolist() == theirs.reshape(shape, order=order).tolist()
+        shape = numpy_array.shape[::-1]
+        assert np.reshape(array, shape, order).tolist() == numpy.reshape(numpy_array, shape, order).tolist()
+        assert array.reshape(shape, order=order).tolist() == numpy_array.reshape(shape, order=order).tolist()
 
 
 def test_numbers_of_a_buffer_are_copied():

@@ -110,7 +110,7 @@ def smooth_l1(x, s=1.0):
     return numpy.where(abs(x) < 1 / s**2, 0.5 * (s * x) ** 2, abs(x) - 0.5 / s**2)
 
 
-def said(path, blank):
+def collapsed(path, blank):
     """Return the labels of a path: equal neighbours count once, blanks not at all."""
     return [c for i, c in enumerate(path) if c != blank and (i == 0 or path[i - 1] != c)]
 
@@ -119,7 +119,9 @@ def by_paths(x, labels, blank):
     """-log of the sum of the chances of all paths that say the labels; x: (steps, classes)."""
     p = numpy.exp(x) / numpy.exp(x).sum(1, keepdims=True)
     paths = itertools.product(range(x.shape[1]), repeat=len(x))
-    chance = sum(numpy.prod([p[t, c] for t, c in enumerate(path)]) for path in paths if said(path, blank) == labels)
+    chance = sum(
+        numpy.prod([p[t, c] for t, c in enumerate(path)]) for path in paths if collapsed(path, blank) == labels
+    )
     return -numpy.log(chance) if chance else numpy.inf
 
 

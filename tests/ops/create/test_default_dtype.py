@@ -109,7 +109,7 @@ def mode(request: pytest.FixtureRequest) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("what", TABLE)
-def test_dtypes_of_what_is_made(mode: str, what: str) -> None:
+def test_dtypes_of_new_arrays(mode: str, what: str) -> None:
     make, default, mxnets = TABLE[what]
     made = make(np)
     made.wait()

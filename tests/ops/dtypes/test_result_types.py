@@ -79,7 +79,7 @@ def test_numpy_functions_of_several_results_and_of_vectors_run_here() -> None:
 @pytest.mark.parametrize("exponent", [2, 2.0, 0.5, -1, -1.0, 0, 1, 3])
 def test_the_power_operator_has_the_bits_of_numpys(dtype, exponent):
     x = numpy.array([1, 2, 3.3, 7, 0.1, -0.0 if exponent >= 0 else 5], dtype)
-    ours = np.array(x)
-    assert (ours**exponent).asnumpy().tobytes() == (x**exponent).tobytes()
-    ours **= exponent
-    assert ours.asnumpy().tobytes() == (x**exponent).tobytes()
+    array = np.array(x)
+    assert (array**exponent).asnumpy().tobytes() == (x**exponent).tobytes()
+    array **= exponent
+    assert array.asnumpy().tobytes() == (x**exponent).tobytes()

@@ -56,18 +56,18 @@ COMPARISONS = ["less", "less_equal", "equal", "not_equal", "greater", "greater_e
 @pytest.mark.parametrize("name", COMPARISONS)
 @pytest.mark.parametrize("n", [300, -1, -(2**31) - 1, 2**32, 2**63, 2**64, -(2**63) - 1, 10**30])
 def test_comparing_with_an_integer_that_the_dtype_does_not_hold(name: str, n: int) -> None:
-    mine, theirs = getattr(np, name), getattr(numpy, name)
+    function, numpy_function = getattr(np, name), getattr(numpy, name)
     for dtype in WHOLE:
         x = numpy.array([[0, 1, 2], [1, 0, 127]]).astype(dtype)
         if dtype.kind in "iu":
             x[0, :2] = numpy.iinfo(dtype).max, numpy.iinfo(dtype).min
         for view in map(numpy.asarray, (x, x.T[1:], x[:, 0], x[0, 0])):
             wide = view.astype("int64") if dtype.kind == "b" else view  # NumPy itself does not compare bools with all
-            assert same_bits(mine(to_forerun(view), n).numpy(), numpy.asarray(theirs(wide, n))), dtype
-            assert same_bits(mine(n, to_forerun(view)).numpy(), numpy.asarray(theirs(n, wide))), dtype
+            assert same_bits(function(to_forerun(view), n).numpy(), numpy.asarray(numpy_function(wide, n))), dtype
+            assert same_bits(function(n, to_forerun(view)).numpy(), numpy.asarray(numpy_function(n, wide))), dtype
     out = np.zeros((2, 3), "bool")
-    assert mine(np.ones((2, 3), "uint8"), n, out=out) is out
-    assert same_bits(out.numpy(), theirs(numpy.ones((2, 3), "uint8"), n))
+    assert function(np.ones((2, 3), "uint8"), n, out=out) is out
+    assert same_bits(out.numpy(), numpy_function(numpy.ones((2, 3), "uint8"), n))
 
 
 def test_comparing_with_such_an_integer_by_operators() -> None:
@@ -108,11 +108,11 @@ def test_operators(sign: str) -> None:
     b = numpy.array([[1, 2], [2, 3]], dtype)
     names = {"a": a, "b": b, "x": to_forerun(a), "y": to_forerun(b)}
     right = "b" if sign == "@" else "2"
-    for mine, theirs in ((f"x {sign} y", f"a {sign} b"), (f"x {sign} {right}", f"a {sign} {right}"),
+    for expression, numpy_expression in ((f"x {sign} y", f"a {sign} b"), (f"x {sign} {right}", f"a {sign} {right}"),
                          (f"{right} {sign} x", f"{right} {sign} a"), (f"b {sign} x", f"b {sign} a")):  # fmt: skip
-        got = eval(mine, names)
-        assert isinstance(got, ndarray), mine
-        assert same_bits(got.numpy(), eval(theirs, names)), mine
+        got = eval(expression, names)
+        assert isinstance(got, ndarray), expression
+        assert same_bits(got.numpy(), eval(numpy_expression, names)), expression
     if sign in ("<", "<=", "==", "!=", ">", ">="):
         return
     x, view = to_forerun(a), to_forerun(a)
@@ -129,8 +129,8 @@ def test_operators(sign: str) -> None:
 def test_signs() -> None:
     a = numpy.array([[3, -1], [-2, 5]], "int32")
     x = to_forerun(a)
-    for mine, theirs in ((-x, -a), (+x, +a), (abs(x), abs(a)), (~x, ~a)):
-        assert same_bits(mine.numpy(), theirs)
+    for result, expected in ((-x, -a), (+x, +a), (abs(x), abs(a)), (~x, ~a)):
+        assert same_bits(result.numpy(), expected)
     assert [r.tolist() for r in divmod(x, 2)] == [r.tolist() for r in divmod(a, 2)]
 
 

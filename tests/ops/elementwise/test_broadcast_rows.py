@@ -53,17 +53,17 @@ def values(shape: tuple[int, ...], dtype: str) -> numpy.ndarray:
 def test_bits(dtype: str, beside: str, view: str, engine: str) -> None:
     for n in LENGTHS:
         whole, other = values((10, 14, n), dtype), values(BESIDE[beside](n), dtype)
-        theirs, ours, b = VIEWS[view](whole), VIEWS[view](np.array(whole)), np.array(other)
+        numpy_array, array, b = VIEWS[view](whole), VIEWS[view](np.array(whole)), np.array(other)
         for f in OPS.values():
-            assert same_bits(f(ours, b).numpy(), f(theirs, other))
-            assert same_bits(f(b, ours).numpy(), f(other, theirs))
-            mine, want = (f(f(x, y) * x - x, y) for x, y in ((ours, b), (theirs, other)))
-            assert same_bits(mine.numpy(), want)
+            assert same_bits(f(array, b).numpy(), f(numpy_array, other))
+            assert same_bits(f(b, array).numpy(), f(other, numpy_array))
+            result, want = (f(f(x, y) * x - x, y) for x, y in ((array, b), (numpy_array, other)))
+            assert same_bits(result.numpy(), want)
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_bits_of_what_has_no_rows_of_its_own(dtype: str, engine: str) -> None:
+def test_bits_of_rows_with_columns_and_broadcast_views(dtype: str, engine: str) -> None:
     for n in LENGTHS:
         column, row = values((9, 1), dtype), values((n,), dtype)
         a, b = np.array(column), np.array(row)
@@ -79,9 +79,9 @@ def test_bits_of_what_has_no_rows_of_its_own(dtype: str, engine: str) -> None:
 def test_in_place(dtype: str, engine: str) -> None:
     """With others, and with parts of itself."""
     for n in LENGTHS:
-        theirs = values((12, n), dtype)
-        x, column, row = np.array(theirs), values((12, 1), dtype), values((n,), dtype)
-        for a, b, c in ((theirs, column, row), (x, np.array(column), np.array(row))):
+        expected = values((12, n), dtype)
+        x, column, row = np.array(expected), values((12, 1), dtype), values((n,), dtype)
+        for a, b, c in ((expected, column, row), (x, np.array(column), np.array(row))):
             a *= b
             a += c
             a[::2] -= c
@@ -90,17 +90,17 @@ def test_in_place(dtype: str, engine: str) -> None:
             a[:-1] -= a[1:]
             a *= a[:, :1]
             a -= a[3]
-        assert same_bits(x.numpy(), theirs)
+        assert same_bits(x.numpy(), expected)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("shape", [(50, 3), (50, 16), (50, 131), (3, 2048), (3, 5000), (2, 40_000), (7, 300)], ids=str)
 def test_a_sum_of_rows_is_that_of_each_row(shape: tuple[int, int], dtype: str, engine: str) -> None:
     x = RNG.normal(size=shape).astype(dtype)
-    mine = np.array(x)
-    together = mine.sum(1).numpy()
-    assert same_bits(together, numpy.array([mine[i].sum().item() for i in range(shape[0])], dtype))
-    assert same_bits(together, (mine * 1).sum(1).numpy())
+    array = np.array(x)
+    together = array.sum(1).numpy()
+    assert same_bits(together, numpy.array([array[i].sum().item() for i in range(shape[0])], dtype))
+    assert same_bits(together, (array * 1).sum(1).numpy())
     numpy.testing.assert_allclose(together, x.sum(1, dtype="float64"), atol=shape[1] * numpy.finfo(dtype).eps)
 
 
@@ -119,24 +119,26 @@ def test_a_sum_of_long_rows_into_one_adds_them_in_order(dtype: str, engine: str)
 def test_copies(shape: tuple[int, ...], dtype: str, engine: str) -> None:
     """Of turned arrays, of rows, and of elements that are apart; alone, into views, and put together."""
     x = (numpy.arange(math.prod(shape)) % 2039).reshape(shape).astype(dtype)
-    mine = np.array(x)
+    array = np.array(x)
     for axes in itertools.permutations(range(x.ndim)):
-        theirs, ours = x.transpose(axes), mine.transpose(axes)
+        numpy_turned, turned = x.transpose(axes), array.transpose(axes)
         for view in (lambda a: a, lambda a: a[:, ::-1], lambda a: a[::2], lambda a: a[..., ::3], lambda a: a[1:, 1:]):
-            assert same_bits(view(ours).copy().numpy(), numpy.ascontiguousarray(view(theirs)))
-        into, want = np.zeros((2, *theirs.shape), dtype=dtype), numpy.zeros((2, *theirs.shape), dtype)
-        into[1], want[1] = ours, theirs
+            assert same_bits(view(turned).copy().numpy(), numpy.ascontiguousarray(view(numpy_turned)))
+        into, want = np.zeros((2, *numpy_turned.shape), dtype=dtype), numpy.zeros((2, *numpy_turned.shape), dtype)
+        into[1], want[1] = turned, numpy_turned
         assert same_bits(into.numpy(), want)
         for axis in range(x.ndim):
-            assert same_bits(np.concatenate([ours, ours], axis).numpy(), numpy.concatenate([theirs, theirs], axis))
+            assert same_bits(
+                np.concatenate([turned, turned], axis).numpy(), numpy.concatenate([numpy_turned, numpy_turned], axis)
+            )
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_masks_as_numbers(dtype: str, engine: str) -> None:
     for n in LENGTHS:
         x = values((7, 2 * n), dtype)
-        mask, mine = x > 0, np.array(x)
+        mask, array = x > 0, np.array(x)
         for view in (lambda a: a, lambda a: a[:, ::2], lambda a: a[::-1, 1:], lambda a: a.T):
-            assert same_bits(view(mine > 0).astype(dtype).numpy(), view(mask).astype(dtype))
+            assert same_bits(view(array > 0).astype(dtype).numpy(), view(mask).astype(dtype))
             number = numpy.dtype(dtype).type(3.5)
-            assert same_bits((view(mine > 0) * number + number).numpy(), view(mask) * number + number)
+            assert same_bits((view(array > 0) * number + number).numpy(), view(mask) * number + number)

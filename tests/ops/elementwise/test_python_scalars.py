@@ -19,23 +19,23 @@ DTYPES = ["bool", "int8", "int64", "uint64", "float16", "float32", "complex64"]
 VALUES = [1, 0, 1, 2]
 
 
-def agree(mine: numpy.ndarray, theirs: numpy.ndarray, operands: tuple[Any, ...]) -> None:
+def agree(result: numpy.ndarray, expected: numpy.ndarray, operands: tuple[Any, ...]) -> None:
     """The dtype is NumPy's, but what becomes floats takes that of floats beside it, or float32; values likewise."""
     floats = [x.dtype for x in operands if isinstance(x, numpy.ndarray) and x.dtype.kind in "fc"]
-    if floats or theirs.dtype.kind not in "fc":
-        assert mine.dtype == theirs.dtype
+    if floats or expected.dtype.kind not in "fc":
+        assert result.dtype == expected.dtype
     else:
-        assert mine.dtype.kind == theirs.dtype.kind
-        assert mine.dtype in ("float32", "complex64", "float64", "complex128")
-    least = min((mine.dtype, theirs.dtype), key=lambda d: d.itemsize)
+        assert result.dtype.kind == expected.dtype.kind
+        assert result.dtype in ("float32", "complex64", "float64", "complex128")
+    least = min((result.dtype, expected.dtype), key=lambda d: d.itemsize)
     with numpy.errstate(all="ignore"):
-        want = theirs.astype(mine.dtype)
+        want = expected.astype(result.dtype)
     near = 4 * numpy.finfo(least).eps if least.kind in "fc" else 0
-    if mine.dtype == theirs.dtype:
-        numpy.testing.assert_array_equal(mine, want)
+    if result.dtype == expected.dtype:
+        numpy.testing.assert_array_equal(result, want)
     else:
         held = numpy.isfinite(want)  # in fewer bits than forerun's, numbers may have become infinite
-        numpy.testing.assert_allclose(mine[held], want[held], rtol=near, atol=near)
+        numpy.testing.assert_allclose(result[held], want[held], rtol=near, atol=near)
 
 
 # Where the same number is another one in float32 than in float16 or float64: its neighbours.
@@ -54,15 +54,15 @@ def calls(nin: int, number: Any) -> list[tuple[Any, ...]]:
 
 @pytest.mark.parametrize("name", UFUNCS)
 def test_numbers_in_every_position(name: str) -> None:
-    theirs, mine = getattr(numpy, name), getattr(np, name)
+    numpy_ufunc, ufunc = getattr(numpy, name), getattr(np, name)
     for number in NUMBERS:
-        for operands in calls(theirs.nin, number) if (name, number) not in BY_CHANCE else []:
-            want = outcome(theirs, *operands, error=type)
-            found = outcome(mine, *(np.array(o) if isinstance(o, numpy.ndarray) else o for o in operands), error=type)
-            said = f"{name}{tuple(getattr(o, 'dtype', o) for o in operands)}: {found}, NumPy: {want}"
-            assert isinstance(found, list) == isinstance(want, list), said
+        for operands in calls(numpy_ufunc.nin, number) if (name, number) not in BY_CHANCE else []:
+            want = outcome(numpy_ufunc, *operands, error=type)
+            found = outcome(ufunc, *(np.array(o) if isinstance(o, numpy.ndarray) else o for o in operands), error=type)
+            message = f"{name}{tuple(getattr(o, 'dtype', o) for o in operands)}: {found}, NumPy: {want}"
+            assert isinstance(found, list) == isinstance(want, list), message
             if not isinstance(found, list):
-                assert issubclass(want, found), said
+                assert issubclass(want, found), message
             elif name not in OF_THE_DTYPE:
                 for a, b in zip(found, want, strict=True):
                     agree(a, b, operands)

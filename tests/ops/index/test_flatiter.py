@@ -11,7 +11,7 @@ import pytest
 from forerun import autograd, np
 from tests.support.comparison.bits import same_bits
 from tests.support.comparison.outcomes import outcome
-from tests.support.comparison.random_indices import agree
+from tests.support.comparison.random_indices import assert_same_outcome
 
 M = numpy.arange(6, dtype="int32").reshape(2, 3)
 SIX = numpy.array([True, False, True, True, False, False])
@@ -29,10 +29,10 @@ BAD: list[Any] = [
 @pytest.mark.parametrize("index", GOOD + BAD, ids=repr)
 @pytest.mark.parametrize("turned", [False, True])
 def test_reading_flat(index: Any, turned: bool) -> None:
-    theirs, mine = (M.T, np.array(M).T) if turned else (M, np.array(M))
-    agree(outcome(lambda: mine.flat[index]), outcome(lambda: theirs.flat[index]))
+    numpy_array, array = (M.T, np.array(M).T) if turned else (M, np.array(M))
+    assert_same_outcome(outcome(lambda: array.flat[index]), outcome(lambda: numpy_array.flat[index]))
     if isinstance(index, numpy.ndarray) and index.dtype.kind in "ib":
-        agree(outcome(lambda: mine.flat[np.array(index)]), outcome(lambda: theirs.flat[index]))
+        assert_same_outcome(outcome(lambda: array.flat[np.array(index)]), outcome(lambda: numpy_array.flat[index]))
 
 
 VALUES: list[Any] = [7, [8, 9], range(9), numpy.array([[1.5], [2.5]]), [], 3.7, 2**40]
@@ -46,12 +46,14 @@ def test_writing_flat(index: Any, value: Any, turned: bool) -> None:
         (x.T if turned else x).flat[index] = value
         return x
 
-    agree(outcome(lambda: written(np.array(M))), outcome(lambda: written(M.copy())))
+    assert_same_outcome(outcome(lambda: written(np.array(M))), outcome(lambda: written(M.copy())))
 
 
 @pytest.mark.parametrize("index", BAD, ids=repr)
 def test_writing_flat_where_nothing_is(index: Any) -> None:
-    agree(outcome(lambda: np.array(M).flat.__setitem__(index, 7)), outcome(lambda: M.copy().flat.__setitem__(index, 7)))
+    assert_same_outcome(
+        outcome(lambda: np.array(M).flat.__setitem__(index, 7)), outcome(lambda: M.copy().flat.__setitem__(index, 7))
+    )
 
 
 @pytest.mark.parametrize("value", VALUES, ids=repr)
@@ -60,20 +62,20 @@ def test_assigning_all(value: Any) -> None:
         x.T.flat = value
         return x
 
-    agree(outcome(lambda: written(np.array(M))), outcome(lambda: written(M.copy())))
+    assert_same_outcome(outcome(lambda: written(np.array(M))), outcome(lambda: written(M.copy())))
 
 
 def test_flat_goes_through_the_elements_in_c_order() -> None:
-    x, theirs = np.array(M).T, M.T.flat
-    mine = x.flat
-    assert len(mine) == 6
-    assert mine.base is x
-    while mine.index < 6:
-        assert (mine.index, mine.coords) == (theirs.index, theirs.coords)
-        assert next(mine).item() == next(theirs)
+    x, numpy_flat = np.array(M).T, M.T.flat
+    flat = x.flat
+    assert len(flat) == 6
+    assert flat.base is x
+    while flat.index < 6:
+        assert (flat.index, flat.coords) == (numpy_flat.index, numpy_flat.coords)
+        assert next(flat).item() == next(numpy_flat)
     with pytest.raises(StopIteration):
-        next(mine)
-    assert same_bits(mine.copy().numpy(), M.T.flatten())
+        next(flat)
+    assert same_bits(flat.copy().numpy(), M.T.flatten())
     assert same_bits(numpy.asarray(x.flat), M.T.flatten())
     copied = x.flat.copy()
     copied[:] = 0
@@ -89,10 +91,10 @@ KEYS: list[Any] = [
 @pytest.mark.parametrize("key", KEYS, ids=repr)
 @pytest.mark.parametrize("name", ["mgrid", "ogrid"])
 def test_grids(key: Any, name: str) -> None:
-    mine, theirs = outcome(lambda: getattr(np, name)[key]), outcome(lambda: getattr(numpy, name)[key])
-    if not isinstance(theirs, Exception):  # NumPy's floats are float64
-        theirs = [x.astype("float32") if x.dtype.kind == "f" else x for x in theirs]
-    agree(mine, theirs)
+    result, expected = outcome(lambda: getattr(np, name)[key]), outcome(lambda: getattr(numpy, name)[key])
+    if not isinstance(expected, Exception):  # NumPy's floats are float64
+        expected = [x.astype("float32") if x.dtype.kind == "f" else x for x in expected]
+    assert_same_outcome(result, expected)
 
 
 I8, F4 = numpy.array([1, 2], "int8"), numpy.array([[1.5, 2.5]], "float32")
@@ -107,11 +109,11 @@ ROWS: list[Any] = [
 @pytest.mark.parametrize("name", ["r_", "c_"])
 def test_rows(key: Any, name: str) -> None:
     entries = key if isinstance(key, tuple) else (key,)
-    ours = tuple(np.array(e) if isinstance(e, numpy.ndarray) else e for e in entries)
-    theirs = outcome(lambda: getattr(numpy, name)[key])
-    if isinstance(theirs, list) and theirs[0].dtype == "float64":  # an integer with a float gives that float
-        theirs = [theirs[0].astype("float32")]
-    agree(outcome(lambda: getattr(np, name)[ours]), theirs)
+    forerun_key = tuple(np.array(e) if isinstance(e, numpy.ndarray) else e for e in entries)
+    expected = outcome(lambda: getattr(numpy, name)[key])
+    if isinstance(expected, list) and expected[0].dtype == "float64":  # an integer with a float gives that float
+        expected = [expected[0].astype("float32")]
+    assert_same_outcome(outcome(lambda: getattr(np, name)[forerun_key]), expected)
 
 
 def test_rows_count_numbers_of_a_higher_kind() -> None:
@@ -134,13 +136,13 @@ def test_ndenumerate_and_ndindex() -> None:
 
 def test_broadcast() -> None:
     a, b = numpy.array([[1], [2]]), numpy.array([3, 4, 5])
-    mine, theirs = np.broadcast(np.array(a), b), numpy.broadcast(a, b)
+    result, expected = np.broadcast(np.array(a), b), numpy.broadcast(a, b)
     for name in ("shape", "size", "ndim", "nd", "numiter", "index"):
-        assert getattr(mine, name) == getattr(theirs, name)
-    assert [tuple(v.item() for v in pair) for pair in mine] == [(int(p), int(q)) for p, q in theirs]
-    assert mine.index == 6
-    mine.reset()
-    assert next(mine)[1].item() == 3
+        assert getattr(result, name) == getattr(expected, name)
+    assert [tuple(v.item() for v in pair) for pair in result] == [(int(p), int(q)) for p, q in expected]
+    assert result.index == 6
+    result.reset()
+    assert next(result)[1].item() == 3
     with pytest.raises(ValueError, match=r"broadcast: shapes must broadcast together, got \(2,\) and \(3,\)"):
         np.broadcast(np.ones(2), np.ones(3))
 
@@ -183,23 +185,23 @@ def test_piecewise_calls_functions_with_all_elements() -> None:
 
 
 def test_elements_of_flat_are_read_and_written_where_they_lie() -> None:
-    theirs, mine = numpy.arange(24.0).reshape(2, 3, 4), np.arange(24.0).reshape(2, 3, 4)
+    numpy_array, array = numpy.arange(24.0).reshape(2, 3, 4), np.arange(24.0).reshape(2, 3, 4)
     for turn in (lambda x: x, lambda x: x.T, lambda x: x[:, ::-1, ::2], lambda x: x[1]):
-        a, b = turn(mine), turn(theirs)
+        a, b = turn(array), turn(numpy_array)
         for i in (0, 1, -1, b.size - 1, -b.size, 3):
             a.flat[i] = b.flat[i] = i + 0.5
             assert a.flat[i].item() == b.flat[i]
-        assert mine.tolist() == theirs.tolist()
+        assert array.tolist() == numpy_array.tolist()
         assert [e.item() for e in a.flat] == list(b.flat)
     with pytest.raises(IndexError):
-        mine.flat[24] = 1
+        array.flat[24] = 1
     with pytest.raises(TypeError):
-        del mine.flat[0]
+        del array.flat[0]
     with pytest.raises(TypeError, match="base must be a forerun array"):
         np.flatiter([1])
 
 
-def test_flat_of_what_must_not_be_written() -> None:
+def test_flat_of_arrays_that_must_not_be_written() -> None:
     view = np.broadcast_to(np.arange(3), (2, 3))
     with pytest.raises(ValueError, match="destination must"):
         view.flat[0] = 1

@@ -206,12 +206,12 @@ SHIFTS: list[Callable[[Any], tuple[Any, Any]]] = [
 @pytest.mark.parametrize("n", [10, 400_000])
 def test_shifting_reads_before_it_writes(shift: int, n: int, engine: str) -> None:
     """Also where the copy is cut into parts, and where it would be by memcpy."""
-    theirs = numpy.arange(n, dtype="float32")
-    mine = np.array(theirs)
-    for x in (mine, theirs):
+    numpy_array = numpy.arange(n, dtype="float32")
+    array = np.array(numpy_array)
+    for x in (array, numpy_array):
         to, source = SHIFTS[shift](x)
         to[...] = source
-    assert same_bits(mine.numpy(), theirs)
+    assert same_bits(array.numpy(), numpy_array)
 
 
 # --- many positions: cut into parts ---------------------------------------------------------------
@@ -249,11 +249,11 @@ def test_indices_and_values_come_from_other_devices(two_devices: list[Any]) -> N
 @pytest.mark.parametrize("count", [1, 2, 3, 5, 9])
 @pytest.mark.parametrize("name", ["place", "putmask"])
 def test_values_for_a_mask_come_in_turn(name: str, count: int) -> None:
-    theirs, mask = numpy.arange(8), numpy.array([0, 1, 1, 0, 1, 1, 1, 0], bool)
-    mine, new = np.array(theirs), 10 + numpy.arange(count)
-    getattr(numpy, name)(theirs, mask, new)
-    getattr(np, name)(mine, np.array(mask), np.array(new))
-    assert mine.tolist() == theirs.tolist()
+    numpy_array, mask = numpy.arange(8), numpy.array([0, 1, 1, 0, 1, 1, 1, 0], bool)
+    array, new = np.array(numpy_array), 10 + numpy.arange(count)
+    getattr(numpy, name)(numpy_array, mask, new)
+    getattr(np, name)(array, np.array(mask), np.array(new))
+    assert array.tolist() == numpy_array.tolist()
 
 
 @pytest.mark.parametrize("n", [2, 4])

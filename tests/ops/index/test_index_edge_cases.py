@@ -60,16 +60,16 @@ def in_place(x: Any) -> None:
     ids=lambda f: f.__name__,
 )
 def test_overlapping_reads_precede_writes(write: Any, engine: str) -> None:
-    mine, theirs = np.array(M), M.copy()
-    write(mine), write(theirs)
-    assert mine.tolist() == theirs.tolist()
+    array, numpy_array = np.array(M), M.copy()
+    write(array), write(numpy_array)
+    assert array.tolist() == numpy_array.tolist()
 
 
 def test_positions_from_the_array_that_is_written() -> None:
-    mine, theirs = np.array([2, 0, 1]), numpy.array([2, 0, 1])
-    mine[mine] = np.array([10, 20, 30])
-    theirs[theirs] = [10, 20, 30]
-    assert mine.tolist() == theirs.tolist()
+    array, numpy_array = np.array([2, 0, 1]), numpy.array([2, 0, 1])
+    array[array] = np.array([10, 20, 30])
+    numpy_array[numpy_array] = [10, 20, 30]
+    assert array.tolist() == numpy_array.tolist()
 
 
 def test_writing_in_place_through_a_slice_is_one_operation() -> None:
@@ -98,7 +98,7 @@ def raises_at_each_read(x: Any, kind: type[Exception], message: str) -> None:
         assert __file__ in caught.value.__notes__[0]
 
 
-def test_an_index_out_of_range_poisons_what_it_writes_to() -> None:
+def test_an_index_out_of_range_poisons_its_target() -> None:
     x, other = np.zeros(3), np.ones(3)
     x[np.array([0, 3])] = other[:2]
     y = x + other
@@ -184,7 +184,7 @@ DIFFERENTIATED: list[Any] = [
 
 
 @pytest.mark.parametrize("index", DIFFERENTIATED, ids=repr)
-def test_gradients_of_what_is_read_by_index(index: Any) -> None:
+def test_gradients_of_reads_by_index(index: Any) -> None:
     x = np.array(M)
     x.attach_grad()
     with autograd.record():
@@ -225,7 +225,7 @@ def test_nothing_is_taken_from_an_empty_axis(mode: str) -> None:
     assert np.take(np.zeros((0, 0)), np.array([1, -1]), 0, mode=mode).shape == (2, 0)
 
 
-def test_positions_are_checked_where_what_they_pick_is_empty() -> None:
+def test_positions_are_checked_where_their_selection_is_empty() -> None:
     x = np.zeros((2, 0))
     for at in ([5], numpy.array([5]), np.array([5], dtype="int64")):
         with pytest.raises(IndexError, match=r"index must be in \[-2, 2\), got 5"):
@@ -298,17 +298,17 @@ def test_several_numbers_of_uint64_wrap() -> None:
 
 
 def test_positions_that_are_no_int64_are_refused_by_functions_as_by_numpy() -> None:
-    mine, theirs = np.arange(4), numpy.arange(4)
+    array, numpy_array = np.arange(4), numpy.arange(4)
     for wrong in (2**63, 2**64, -(2**63) - 1, [0, 2**64]):
         for name, *values in (("take",), ("put", 1)):
             with pytest.raises(OverflowError):
-                getattr(numpy, name)(theirs, wrong, *values)
+                getattr(numpy, name)(numpy_array, wrong, *values)
             with pytest.raises(OverflowError, match=r"must fit int64, got"):
-                getattr(np, name)(mine, wrong, *values)
+                getattr(np, name)(array, wrong, *values)
     with pytest.raises(IndexError, match=r"put: index must be in \[-4, 4\), got -9223372036854775808"):
-        np.put(mine, numpy.uint64(2**63), 1)
+        np.put(array, numpy.uint64(2**63), 1)
     with pytest.raises(TypeError, match="positions must be integers, got object"):
-        np.take(mine, None)
+        np.take(array, None)
 
 
 @pytest.mark.parametrize("nothing", [numpy.zeros(0, int), False, numpy.array([False, False])], ids=repr)

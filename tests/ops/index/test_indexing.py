@@ -38,15 +38,15 @@ def test_indexing(index: Any, engine: str) -> None:
 @pytest.mark.parametrize("index", INDICES, ids=repr)
 @pytest.mark.parametrize("kind", ["number", "array", "other dtype"])
 def test_assignment(index: Any, kind: str, engine: str) -> None:
-    theirs = numpy.arange(60.0).reshape(3, 4, 5)
-    mine = np.array(theirs)
-    part = theirs[index]
+    expected = numpy.arange(60.0).reshape(3, 4, 5)
+    array = np.array(expected)
+    part = expected[index]
     value = -1.5 if kind == "number" else -numpy.arange(part.shape[-1] if part.ndim else 1.0).reshape(part.shape[-1:])
     if kind == "other dtype":
         value = value.astype("int16")
-    theirs[index] = value
-    mine[to_forerun(index)] = value if kind == "number" else to_forerun(value)
-    assert same_bits(mine.numpy(), theirs)
+    expected[index] = value
+    array[to_forerun(index)] = value if kind == "number" else to_forerun(value)
+    assert same_bits(array.numpy(), expected)
 
 
 @pytest.mark.parametrize(("shape", "axis"), [((300, 1001), 0), ((2, 300, 517), 1), ((300, 7, 130), 0)], ids=str)
@@ -55,28 +55,28 @@ def test_rows_that_workers_share(shape: tuple[int, ...], axis: int, turned: bool
     generator = numpy.random.default_rng(0)
     places = generator.integers(-shape[axis], shape[axis], 500)  # many of them twice
     index = (slice(None),) * axis + (places,)
-    theirs = generator.standard_normal(shape, dtype="float32")
-    mine = np.array(theirs.T.copy()).T if turned else np.array(theirs)
-    values = generator.standard_normal(theirs[index].shape, dtype="float32")
-    wanted = theirs.copy()
+    numpy_array = generator.standard_normal(shape, dtype="float32")
+    array = np.array(numpy_array.T.copy()).T if turned else np.array(numpy_array)
+    values = generator.standard_normal(numpy_array[index].shape, dtype="float32")
+    wanted = numpy_array.copy()
     wanted[index] = values  # of several values for a place, the last
-    mine[to_forerun(index)] = np.array(values)
-    assert same_bits(mine.numpy(), wanted)
+    array[to_forerun(index)] = np.array(values)
+    assert same_bits(array.numpy(), wanted)
 
-    x = np.array(theirs)
+    x = np.array(numpy_array)
     x.attach_grad()
     with autograd.record():
         y = x[to_forerun(index)]
     y.backward(np.array(values))
-    added = numpy.zeros_like(theirs)
+    added = numpy.zeros_like(numpy_array)
     numpy.add.at(added, index, values)  # one by one, in their order
     assert same_bits(x.grad.numpy(), added)
 
 
 def test_rows_that_are_put_where_they_are_read(engine: str) -> None:
-    theirs = numpy.random.default_rng(0).standard_normal((600, 501))
-    mine = np.array(theirs)
+    expected = numpy.random.default_rng(0).standard_normal((600, 501))
+    array = np.array(expected)
     index = numpy.random.default_rng(1).permutation(599)
-    theirs[:, 1:][index] = theirs[1:, :-1].copy()
-    mine[:, 1:][np.array(index)] = mine[1:, :-1]
-    assert same_bits(mine.numpy(), theirs)
+    expected[:, 1:][index] = expected[1:, :-1].copy()
+    array[:, 1:][np.array(index)] = array[1:, :-1]
+    assert same_bits(array.numpy(), expected)

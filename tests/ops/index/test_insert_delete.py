@@ -29,23 +29,23 @@ def test_ix_takes_masks() -> None:
 
 
 def test_views_are_written_through() -> None:
-    mine, theirs = np.array(VALUES), VALUES.copy()
-    np.put(mine.T, [1, 5], [-1, -2])
-    numpy.put(theirs.T, [1, 5], [-1, -2])
-    np.fill_diagonal(mine[:, 1:], [7.0, 8.0])
-    numpy.fill_diagonal(theirs[:, 1:], [7.0, 8.0])
-    np.copyto(mine[::2], np.array(theirs[1]), where=MASK)
-    numpy.copyto(theirs[::2], theirs[1], where=MASK)
-    assert same_bits(mine.numpy(), theirs)
+    array, expected = np.array(VALUES), VALUES.copy()
+    np.put(array.T, [1, 5], [-1, -2])
+    numpy.put(expected.T, [1, 5], [-1, -2])
+    np.fill_diagonal(array[:, 1:], [7.0, 8.0])
+    numpy.fill_diagonal(expected[:, 1:], [7.0, 8.0])
+    np.copyto(array[::2], np.array(expected[1]), where=MASK)
+    numpy.copyto(expected[::2], expected[1], where=MASK)
+    assert same_bits(array.numpy(), expected)
 
 
 def test_numpy_arrays_are_written_to() -> None:
-    theirs = VALUES.copy()
-    numpy.copyto(theirs, np.zeros(4), where=np.array(MASK))
-    assert theirs[:, 0].tolist() == [0, 0, 0]
-    assert theirs[:, 1].tolist() == VALUES[:, 1].tolist()
-    numpy.put(theirs, np.array([1, 2]), np.array([-1.0, -2.0]))
-    assert theirs[0].tolist() == [0, -1, -2, 0]
+    numpy_array = VALUES.copy()
+    numpy.copyto(numpy_array, np.zeros(4), where=np.array(MASK))
+    assert numpy_array[:, 0].tolist() == [0, 0, 0]
+    assert numpy_array[:, 1].tolist() == VALUES[:, 1].tolist()
+    numpy.put(numpy_array, np.array([1, 2]), np.array([-1.0, -2.0]))
+    assert numpy_array[0].tolist() == [0, -1, -2, 0]
 
 
 def test_numbers_are_copied_into_dtypes_that_hold_their_kind() -> None:

@@ -12,14 +12,14 @@ import forerun
 from forerun import _core, np
 from tests.support.comparison.outcomes import outcome
 from tests.support.comparison.random_indices import (
-    agree,
     arrays,
+    assert_same_outcome,
+    equivalent_indices,
     examples,
     masks,
     positions,
     shapes,
     slices,
-    spoken,
     values,
 )
 
@@ -55,8 +55,10 @@ def test_delete(data):
     x = data.draw(shapes(3).flatmap(arrays))
     axis, n = axis_of(data.draw, x)
     at = places(data.draw, n)
-    said = data.draw(spoken(at))
-    agree(outcome(lambda: np.delete(to_forerun(x), said, axis)), outcome(lambda: numpy.delete(x, at, axis)))
+    forerun_index = data.draw(equivalent_indices(at))
+    assert_same_outcome(
+        outcome(lambda: np.delete(to_forerun(x), forerun_index, axis)), outcome(lambda: numpy.delete(x, at, axis))
+    )
 
 
 @examples
@@ -69,11 +71,14 @@ def test_insert(data):
         at = at.astype("int64")  # to others NumPy cannot add
         if at.size > 1:  # of several NumPy does not check whether they are too small
             at = numpy.maximum(at, -n)
-    said = data.draw(spoken(at))
+    forerun_index = data.draw(equivalent_indices(at))
     found = outcome(lambda: numpy.arange(n)[at])  # one fault at a time
     counts = [()] if isinstance(found, Exception) else [(), found[0].shape, (1,), (2,)]
     new = data.draw(arrays(data.draw(st.sampled_from(counts)), ("int8",)))
-    agree(outcome(lambda: np.insert(to_forerun(x), said, new, axis)), outcome(lambda: numpy.insert(x, at, new, axis)))
+    assert_same_outcome(
+        outcome(lambda: np.insert(to_forerun(x), forerun_index, new, axis)),
+        outcome(lambda: numpy.insert(x, at, new, axis)),
+    )
 
 
 @st.composite
@@ -92,8 +97,14 @@ def test_select(data):
     dtypes = data.draw(FAMILIES)
     choices = [data.draw(fitting(shape).flatmap(lambda s: arrays(s, dtypes))) for _ in range(count)]
     default = data.draw(st.sampled_from([0, 1, 100]))
-    mine = [data.draw(st.sampled_from([c, to_forerun(c)])) for c in conditions], [to_forerun(c) for c in choices]
-    agree(outcome(lambda: np.select(*mine, default)), outcome(lambda: numpy.select(conditions, choices, default)))
+    forerun_operands = (
+        [data.draw(st.sampled_from([c, to_forerun(c)])) for c in conditions],
+        [to_forerun(c) for c in choices],
+    )
+    assert_same_outcome(
+        outcome(lambda: np.select(*forerun_operands, default)),
+        outcome(lambda: numpy.select(conditions, choices, default)),
+    )
 
 
 @examples
@@ -105,8 +116,11 @@ def test_choose(data):
     number = data.draw(positions(len(choices), shape, 0.2))
     number = abs(number.astype("int64")) if data.draw(st.booleans()) else number
     mode = data.draw(st.sampled_from(["raise", "wrap", "clip"]))
-    said, mine = data.draw(st.sampled_from([number, to_forerun(number)])), [to_forerun(c) for c in choices]
-    agree(outcome(lambda: np.choose(said, mine, mode=mode)), outcome(lambda: numpy.choose(number, choices, mode=mode)))
+    index, forerun_choices = data.draw(st.sampled_from([number, to_forerun(number)])), [to_forerun(c) for c in choices]
+    assert_same_outcome(
+        outcome(lambda: np.choose(index, forerun_choices, mode=mode)),
+        outcome(lambda: numpy.choose(number, choices, mode=mode)),
+    )
 
 
 @examples
@@ -116,8 +130,8 @@ def test_place_and_putmask(data):
     mask = data.draw(masks(x.shape) | shapes(2).flatmap(masks))
     value = data.draw(values((data.draw(st.integers(0, 3)),)))
     name = data.draw(st.sampled_from(["place", "putmask"]))
-    mine, theirs = to_forerun(x), x.copy()
-    agree(
-        outcome(lambda: getattr(np, name)(mine, to_forerun(mask), value) or mine),
-        outcome(lambda: getattr(numpy, name)(theirs, mask, value) or theirs),
+    array, expected = to_forerun(x), x.copy()
+    assert_same_outcome(
+        outcome(lambda: getattr(np, name)(array, to_forerun(mask), value) or array),
+        outcome(lambda: getattr(numpy, name)(expected, mask, value) or expected),
     )

@@ -14,9 +14,18 @@ from hypothesis import strategies as st
 
 from forerun import _core, np
 from tests.support.comparison.outcomes import outcome
-from tests.support.comparison.random_indices import agree, arrays, examples, indices, positions, shapes, spoken, values
+from tests.support.comparison.random_indices import (
+    arrays,
+    assert_same_outcome,
+    equivalent_indices,
+    examples,
+    indices,
+    positions,
+    shapes,
+    values,
+)
 
-ours = _core.from_numpy
+to_forerun = _core.from_numpy
 
 
 def view_of(x: numpy.ndarray) -> Any:
@@ -24,7 +33,9 @@ def view_of(x: numpy.ndarray) -> Any:
     order = sorted(range(x.ndim), key=lambda i: -abs(x.strides[i]))
     back = [order.index(i) for i in range(x.ndim)]
     turn = tuple(slice(None, None, -1 if s < 0 else 1) for s in x.strides)
-    return ours(numpy.ascontiguousarray(x[turn].transpose(order))).transpose(back)[turn] if x.ndim else ours(x)
+    return (
+        to_forerun(numpy.ascontiguousarray(x[turn].transpose(order))).transpose(back)[turn] if x.ndim else to_forerun(x)
+    )
 
 
 @examples
@@ -32,8 +43,8 @@ def view_of(x: numpy.ndarray) -> Any:
 def test_reading(data):
     x = data.draw(shapes().flatmap(arrays))
     index = data.draw(indices(x.shape))
-    said = data.draw(spoken(index))
-    agree(outcome(lambda: view_of(x)[said]), outcome(lambda: x[index]))
+    forerun_index = data.draw(equivalent_indices(index))
+    assert_same_outcome(outcome(lambda: view_of(x)[forerun_index]), outcome(lambda: x[index]))
 
 
 @examples
@@ -41,12 +52,12 @@ def test_reading(data):
 def test_writing(data):
     x = data.draw(shapes().flatmap(arrays))
     index = data.draw(indices(x.shape))
-    said = data.draw(spoken(index))
+    forerun_index = data.draw(equivalent_indices(index))
     part = outcome(lambda: x[index])
     broken = isinstance(part, Exception)  # one fault at a time
     value = data.draw(values(() if broken else part[0].shape, 0 if broken else 0.05))
-    new = ours(value) if isinstance(value, numpy.ndarray) and data.draw(st.booleans()) else value
-    mine, theirs = view_of(x), x.copy()
+    new = to_forerun(value) if isinstance(value, numpy.ndarray) and data.draw(st.booleans()) else value
+    array, expected = view_of(x), x.copy()
 
     def write(target: Any, i: Any, v: Any) -> Any:
         target[i] = v
@@ -55,7 +66,9 @@ def test_writing(data):
     element = not broken and isinstance(x[index], numpy.generic)
     if element and isinstance(value, numpy.ndarray) and value.size == 1:
         value = value.reshape(())  # one element is one element here; NumPy 2.4 refuses those with axes
-    agree(outcome(lambda: write(mine, said, new)), outcome(lambda: write(theirs, index, value)))
+    assert_same_outcome(
+        outcome(lambda: write(array, forerun_index, new)), outcome(lambda: write(expected, index, value))
+    )
 
 
 IN_PLACE = [operator.iadd, operator.imul, operator.isub]
@@ -66,15 +79,15 @@ IN_PLACE = [operator.iadd, operator.imul, operator.isub]
 def test_in_place(data):
     x = data.draw(shapes().flatmap(lambda s: arrays(s, ("int64", "float32", "uint8", "complex64"))))
     index = data.draw(indices(x.shape))
-    said = data.draw(spoken(index))
+    forerun_index = data.draw(equivalent_indices(index))
     op = data.draw(st.sampled_from(IN_PLACE))
-    mine, theirs = view_of(x), x.copy()
+    array, expected = view_of(x), x.copy()
 
     def write(target: Any, i: Any) -> Any:
         target[i] = op(target[i], 3)
         return target
 
-    agree(outcome(lambda: write(mine, said)), outcome(lambda: write(theirs, index)))
+    assert_same_outcome(outcome(lambda: write(array, forerun_index)), outcome(lambda: write(expected, index)))
 
 
 @examples
@@ -83,18 +96,18 @@ def test_writing_through_views(data):
     """A view of a view shares memory: writing through it is seen in the first array, overlapping or not."""
     x = data.draw(shapes().flatmap(arrays))
     first = data.draw(indices(x.shape, advanced=0))
-    mine, theirs = view_of(x), x.copy()
-    seen = outcome(lambda: theirs[first])
+    array, expected = view_of(x), x.copy()
+    seen = outcome(lambda: expected[first])
     if isinstance(seen, Exception) or seen[0].ndim == 0:  # of which NumPy has no view
         return
     second = data.draw(indices(seen[0].shape, advanced=0))
     third = data.draw(indices(x.shape, advanced=0))
 
     def write(a: Any) -> Any:  # NumPy writes some elements before it has read them: by a mask, with other strides
-        a[first][second] = a[third].copy() if a is theirs else a[third]
+        a[first][second] = a[third].copy() if a is expected else a[third]
         return a
 
-    agree(outcome(lambda: write(mine)), outcome(lambda: write(theirs)))
+    assert_same_outcome(outcome(lambda: write(array)), outcome(lambda: write(expected)))
 
 
 MODES = st.sampled_from(["raise", "wrap", "clip"])
@@ -108,19 +121,19 @@ def test_take_and_put(data):
     n = x.size if axis is None else x.shape[axis] if -x.ndim <= axis < x.ndim else 1
     mode = data.draw(MODES if n else st.sampled_from(["raise", "clip"]))  # for "wrap" NumPy never comes back
     at = data.draw(positions(n, wrong=0.3))
-    said = data.draw(spoken(at))
-    agree(
-        outcome(lambda: np.take(view_of(x), said, axis, None, mode)),
+    forerun_index = data.draw(equivalent_indices(at))
+    assert_same_outcome(
+        outcome(lambda: np.take(view_of(x), forerun_index, axis, None, mode)),
         outcome(lambda: numpy.take(x, at, axis, None, mode)),
     )
     wrong = data.draw(st.sampled_from([0, 0.3]))
     at = data.draw(positions(x.size, wrong=wrong))
-    said = data.draw(spoken(at))
+    forerun_index = data.draw(equivalent_indices(at))
     value = data.draw(values((data.draw(st.integers(0, 3)),), 0.05 - wrong / 6))
-    mine, theirs = view_of(x), x.copy()
-    agree(
-        outcome(lambda: np.put(mine, said, value, mode) or mine),
-        outcome(lambda: numpy.put(theirs, at, value, mode) or theirs),
+    array, expected = view_of(x), x.copy()
+    assert_same_outcome(
+        outcome(lambda: np.put(array, forerun_index, value, mode) or array),
+        outcome(lambda: numpy.put(expected, at, value, mode) or expected),
     )
 
 
@@ -135,15 +148,16 @@ def test_along_axis(data):
             shape[i] = data.draw(st.sampled_from([1, 1, 2, 3]))
     shape[axis] = data.draw(st.integers(0, 3))
     at = data.draw(positions(x.shape[axis], tuple(shape)))
-    said = at if data.draw(st.booleans()) else ours(at)
-    agree(
-        outcome(lambda: np.take_along_axis(view_of(x), said, axis)), outcome(lambda: numpy.take_along_axis(x, at, axis))
+    forerun_index = at if data.draw(st.booleans()) else to_forerun(at)
+    assert_same_outcome(
+        outcome(lambda: np.take_along_axis(view_of(x), forerun_index, axis)),
+        outcome(lambda: numpy.take_along_axis(x, at, axis)),
     )
     part = outcome(lambda: numpy.take_along_axis(x, at, axis))
     broken = isinstance(part, Exception)
     value = data.draw(values(() if broken else part[0].shape, 0 if broken else 0.05))
-    mine, theirs = view_of(x), x.copy()
-    agree(
-        outcome(lambda: np.put_along_axis(mine, said, value, axis) or mine),
-        outcome(lambda: numpy.put_along_axis(theirs, at, value, axis) or theirs),
+    array, expected = view_of(x), x.copy()
+    assert_same_outcome(
+        outcome(lambda: np.put_along_axis(array, forerun_index, value, axis) or array),
+        outcome(lambda: numpy.put_along_axis(expected, at, value, axis) or expected),
     )

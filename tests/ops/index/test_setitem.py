@@ -13,7 +13,7 @@ from numpy.testing import assert_array_equal
 from forerun import _core, np
 from forerun.testing import closed_gate
 from tests.support.engine.settings import running
-from tests.support.engine.threads import in_threads
+from tests.support.engine.threads import run_in_threads
 
 Write = Callable[..., None]
 
@@ -64,7 +64,7 @@ def test_threads_that_add_to_different_elements_lose_nothing(name: str, layout: 
         for _ in range(rounds):
             ADDS[name](np, b, m, at)
 
-    in_threads(2, work)
+    run_in_threads(2, work)
     assert b.tolist() == [rounds] * N
 
 
@@ -82,7 +82,7 @@ def test_threads_that_write_different_elements_lose_nothing(name: str, layout: s
             kept.append((b[own] == float(k)).all())
         return [bool(x) for x in kept]
 
-    assert all(map(all, in_threads(2, work)))
+    assert all(map(all, run_in_threads(2, work)))
 
 
 # --- what NumPy writes --------------------------------------------------------------------------------------
@@ -160,13 +160,13 @@ def test_ways_to_write(way: str, layout: str) -> None:
     for dtype in DTYPES:
         for share in (0.5, 1.0, 0.0):
             whole = values_of(6 * 8, dtype).reshape(6, 8)
-            mine = np.array(whole)
-            theirs, ours = LAYOUTS[layout](whole), LAYOUTS[layout](mine)
-            mask = mask_of(theirs.shape, share)
+            array = np.array(whole)
+            numpy_view, view = LAYOUTS[layout](whole), LAYOUTS[layout](array)
+            mask = mask_of(numpy_view.shape, share)
             with numpy.errstate(all="ignore"):
-                WAYS[way](numpy, theirs, mask, partial(values_of, dtype=dtype))
-            WAYS[way](np, ours, np.array(mask), lambda n, d=dtype: np.array(values_of(n, d)))
-            assert_array_equal(mine.numpy(), whole, err_msg=f"{dtype}, {share}", strict=True)
+                WAYS[way](numpy, numpy_view, mask, partial(values_of, dtype=dtype))
+            WAYS[way](np, view, np.array(mask), lambda n, d=dtype: np.array(values_of(n, d)))
+            assert_array_equal(array.numpy(), whole, err_msg=f"{dtype}, {share}", strict=True)
 
 
 # Ufuncs under a mask: nothing else may be written, or raise, or leave its mark.
@@ -206,11 +206,11 @@ def test_ufuncs_under_a_mask(name: str, second: Any, share: float) -> None:
                 dtypes = ["float64" if wide else p.dtype for p in plain]
                 want = [numpy.full(x.shape[::-1] if turned else x.shape, 3, d) for d in dtypes]
                 want = [w.T for w in want] if turned else want
-                mine = [np.array(w.T).T if turned else np.array(w) for w in want]
+                results = [np.array(w.T).T if turned else np.array(w) for w in want]
                 with numpy.errstate(all="ignore"):
                     f(*operands, out=tuple(want), where=mask)
-                f(*map(to_forerun, operands), out=tuple(mine), where=np.array(mask))
-                for m, w in zip(mine, want):
+                f(*map(to_forerun, operands), out=tuple(results), where=np.array(mask))
+                for m, w in zip(results, want):
                     assert_array_equal(m.numpy(), w, strict=True)
 
 
@@ -227,17 +227,17 @@ def test_values_of_another_dtype_are_cast(share: float) -> None:
                 continue  # which warns
             for values in (values_of(48, other).reshape(6, 8), values_of(8, other), values_of(1, other)):
                 whole = values_of(48, dtype).reshape(6, 8)
-                mine = np.array(whole)
+                array = np.array(whole)
                 numpy.copyto(whole, values, where=mask, casting="unsafe")
-                np.copyto(mine, np.array(values), where=np.array(mask), casting="unsafe")
-                assert_array_equal(mine.numpy(), whole, err_msg=f"{other} to {dtype}", strict=True)
+                np.copyto(array, np.array(values), where=np.array(mask), casting="unsafe")
+                assert_array_equal(array.numpy(), whole, err_msg=f"{other} to {dtype}", strict=True)
                 one, n = values[..., -1:].ravel()[:1], int(mask.sum())
-                whole[mask], mine[np.array(mask)] = one, np.array(one)
-                assert_array_equal(mine.numpy(), whole, err_msg=f"{other} to {dtype}", strict=True)
-                whole[mask], mine[np.array(mask)] = values_of(n, other), np.array(values_of(n, other))
+                whole[mask], array[np.array(mask)] = one, np.array(one)
+                assert_array_equal(array.numpy(), whole, err_msg=f"{other} to {dtype}", strict=True)
+                whole[mask], array[np.array(mask)] = values_of(n, other), np.array(values_of(n, other))
                 numpy.add.at(whole, mask, numpy.ones((), dtype))
-                np.add.at(mine, np.array(mask), numpy.ones((), dtype))
-                assert_array_equal(mine.numpy(), whole, err_msg=f"{other} to {dtype}", strict=True)
+                np.add.at(array, np.array(mask), numpy.ones((), dtype))
+                assert_array_equal(array.numpy(), whole, err_msg=f"{other} to {dtype}", strict=True)
 
 
 def test_memory_that_is_read_and_written() -> None:

@@ -26,18 +26,18 @@ def test_positions_from_both_ends(dtype: str, step: int) -> None:
 
 @pytest.mark.parametrize("step", [1, 3, -2])
 def test_the_last_value_at_a_position_stays(step: int) -> None:
-    theirs, values = numpy.zeros(2000), GENERATOR.standard_normal(2 * N)
-    places = GENERATOR.integers(-theirs[::step].size, theirs[::step].size, N)
-    mine, p, new = np.array(theirs), np.array(places), np.array(values)
-    theirs[::step][places] = values[::2]
-    mine[::step][p] = new[::2]
-    assert numpy.array_equal(mine.numpy(), theirs)
-    theirs[::step][places.reshape(2, -1)] = values[:N].reshape(2, -1)
-    mine[::step][p.reshape(2, -1)] = new[:N].reshape(2, -1)
-    assert numpy.array_equal(mine.numpy(), theirs)
-    np.put_along_axis(mine, p, new[:N], 0)
-    numpy.put_along_axis(theirs, places, values[:N], 0)
-    assert numpy.array_equal(mine.numpy(), theirs)
+    expected, values = numpy.zeros(2000), GENERATOR.standard_normal(2 * N)
+    places = GENERATOR.integers(-expected[::step].size, expected[::step].size, N)
+    array, p, new = np.array(expected), np.array(places), np.array(values)
+    expected[::step][places] = values[::2]
+    array[::step][p] = new[::2]
+    assert numpy.array_equal(array.numpy(), expected)
+    expected[::step][places.reshape(2, -1)] = values[:N].reshape(2, -1)
+    array[::step][p.reshape(2, -1)] = new[:N].reshape(2, -1)
+    assert numpy.array_equal(array.numpy(), expected)
+    np.put_along_axis(array, p, new[:N], 0)
+    numpy.put_along_axis(expected, places, values[:N], 0)
+    assert numpy.array_equal(array.numpy(), expected)
 
 
 def test_positions_that_are_written_while_they_are_read() -> None:

@@ -11,7 +11,7 @@ import pytest
 from forerun import np
 from forerun.np.linalg import LinAlgError
 from tests.ops.cases.table import results, to_forerun
-from tests.support.engine.waiting import returns
+from tests.support.engine.waiting import result_without_waiting
 
 RNG = numpy.random.default_rng(1)
 SQUARE = RNG.standard_normal((2, 3, 3))
@@ -145,7 +145,7 @@ PROMPT: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("name", PROMPT)
 def test_returns_while_the_engine_is_held(name: str) -> None:
     x = to_forerun(SQUARE[0])
-    returns(lambda: PROMPT[name](x * 1))
+    result_without_waiting(lambda: PROMPT[name](x * 1))
 
 
 def test_eigenvalues_are_complex_whatever_they_are() -> None:
@@ -153,7 +153,7 @@ def test_eigenvalues_are_complex_whatever_they_are() -> None:
     assert np.linalg.eig(np.eye(2, dtype="float64"))[1].dtype == "complex128"
 
 
-def test_an_eigenvalue_of_what_is_not_finite_raises_where_it_is_read() -> None:
+def test_an_eigenvalue_of_a_matrix_that_is_not_finite_raises_where_it_is_read() -> None:
     y = np.linalg.eigvals(np.full((2, 2), numpy.nan))
     with pytest.raises(LinAlgError, match="must not contain infs or NaNs"):
         y.numpy()

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from forerun import np, npx
 from tests.ops.cases.table import named, results, to_forerun
-from tests.support.comparison.outcomes import outcome, type_and_text
+from tests.support.comparison.outcomes import outcome, type_and_message
 
 LAPACK = ["float32", "float64", "complex64", "complex128"]
 EXACT = ["int64", "int8", "bool"]
@@ -287,6 +287,6 @@ def test_as_numpy(name: str, data: Any) -> None:
         warnings.simplefilter("ignore")
         drawn = Draw(data, dtypes(name), name not in INFINITE)
         args, options = CALLS[name](drawn)
-        want = outcome(partial(named(numpy, name), **options), *args, read=as_numpy, error=type_and_text)
-        got = outcome(partial(named(np, name), **options), *to_forerun(args), read=as_numpy, error=type_and_text)
+        want = outcome(partial(named(numpy, name), **options), *args, read=as_numpy, error=type_and_message)
+        got = outcome(partial(named(np, name), **options), *to_forerun(args), read=as_numpy, error=type_and_message)
     compare(name, got, want, drawn.dtype == numpy.float16)

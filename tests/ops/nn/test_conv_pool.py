@@ -219,8 +219,8 @@ def test_pooling_kernels_have_the_bits_of_plain_loops(dtype: str, others: tuple[
         first, of_other = (pooling._to_first(to_forerun(g), x, v, windows) for v in (y, to_forerun(other)))
         everywhere = pooling._to_all(to_forerun(g), shape[-len(kernel) :], windows)
         with numpy.errstate(invalid="ignore"):
-            expected = conv_pool_reference.pools(made, g, y.asnumpy(), kernel, stride)
-            expected.append(conv_pool_reference.pools(made, g, other, kernel, stride)[1])
+            expected = conv_pool_reference.pool_results_and_gradients(made, g, y.asnumpy(), kernel, stride)
+            expected.append(conv_pool_reference.pool_results_and_gradients(made, g, other, kernel, stride)[1])
         found = [a.asnumpy() for a in (y, first, total, everywhere, of_other)]
         case = shape, kernel, stride
         assert found[0].tobytes() == expected[0].tobytes(), case  # of several NaN the first

@@ -9,7 +9,7 @@ from forerun import autograd, gluon, np, npx
 from forerun.testing import check_grads, closed_gate
 from tests.ops.cases.network import by_paths
 from tests.support.comparison.gradients import central_differences
-from tests.support.gluon.gluon_samples import close
+from tests.support.gluon.gluon_samples import assert_close
 
 RNG = numpy.random.default_rng(3)
 
@@ -30,7 +30,7 @@ def test_beside_all_paths(blank: str, steps: int) -> None:
     found = npx.ctc_loss(np.array(x, dtype="float64"), filled(rows, -shift), blank_label=blank)
     expected = [by_paths(x[:, i], row, 2 * shift) for i, row in enumerate(rows)]
     assert numpy.isinf(expected).any() == (steps < 5)
-    close(found, expected, 1e-12)
+    assert_close(found, expected, 1e-12)
 
 
 def test_lengths_are_used_only_with_their_flags() -> None:
@@ -40,7 +40,7 @@ def test_lengths_are_used_only_with_their_flags() -> None:
     data = np.array(x, dtype="float64")
     found = npx.ctc_loss(data, label, steps, counts, True, True)
     expected = [by_paths(x[:t, i], list(label[i, :n]), 0) for i, (t, n) in enumerate(zip(steps, counts))]
-    close(found, expected, 1e-12)
+    assert_close(found, expected, 1e-12)
     fine = numpy.array([[1, 2, 0]] * 4)
     assert (npx.ctc_loss(data, fine, steps, counts) == npx.ctc_loss(data, fine)).all()
 
@@ -48,7 +48,7 @@ def test_lengths_are_used_only_with_their_flags() -> None:
 def test_no_labels_no_steps_no_examples() -> None:
     x = RNG.normal(size=(3, 2, 3))
     expected = [by_paths(x[:, i], [], 0) for i in range(2)]
-    close(npx.ctc_loss(np.array(x, dtype="float64"), numpy.zeros((2, 0), "int64")), expected, 1e-12)
+    assert_close(npx.ctc_loss(np.array(x, dtype="float64"), numpy.zeros((2, 0), "int64")), expected, 1e-12)
     assert npx.ctc_loss(np.zeros((0, 2, 3)), np.array([[0], [1]])).tolist() == [0, numpy.inf]
     assert npx.ctc_loss(np.zeros((3, 0, 3)), np.zeros((0, 2))).shape == (0,)
 
@@ -73,7 +73,7 @@ def test_second_gradients() -> None:
     with autograd.record():
         first = slope().sum()
     first.backward()
-    close(x.grad, central_differences(lambda: slope().sum().item(), x), 1e-7)
+    assert_close(x.grad, central_differences(lambda: slope().sum().item(), x), 1e-7)
 
 
 def test_labels_without_a_chance_leave_others_alone() -> None:
@@ -96,17 +96,17 @@ def test_long_sequences_neither_overflow_nor_lose_their_gradient() -> None:
     with autograd.record():
         loss = npx.ctc_loss(x, label)
     loss.backward()
-    close(x.grad.sum(axis=2), numpy.zeros((300, 2)), 1e-4)  # of each softmax
+    assert_close(x.grad.sum(axis=2), numpy.zeros((300, 2)), 1e-4)  # of each softmax
     double = npx.ctc_loss(x.astype("float64"), label)
     assert numpy.isfinite(double.asnumpy()).all()
-    close(loss, double, 1e-3)
+    assert_close(loss, double, 1e-3)
 
 
 def test_half_precision_and_integers() -> None:
     x = RNG.integers(-2, 3, size=(3, 1, 3))
     expected = [by_paths(x[:, 0], [2], 0)]
     for dtype in ("float16", "int64"):
-        close(npx.ctc_loss(np.array(x, dtype=dtype), [[2]]), expected, 1e-3)
+        assert_close(npx.ctc_loss(np.array(x, dtype=dtype), [[2]]), expected, 1e-3)
 
 
 @pytest.mark.parametrize("layout", ["NTC", "TNC"])
@@ -117,9 +117,9 @@ def test_layer(layout: str, label_layout: str) -> None:
     pred = np.array(x if layout == "TNC" else x.swapaxes(0, 1), dtype="float64")
     given = np.array(label.T if label_layout == "TN" else label, dtype="float32")
     loss = gluon.loss.CTCLoss(layout, label_layout, weight=3)
-    close(loss(pred, given), [3 * by_paths(x[:, 0], [0], 3), 3 * by_paths(x[:, 1], [2, 1], 3)], 1e-12)
+    assert_close(loss(pred, given), [3 * by_paths(x[:, 0], [0], 3), 3 * by_paths(x[:, 1], [2, 1], 3)], 1e-12)
     found = loss(pred, given, np.array(steps), np.array(counts), np.array(weights))
-    close(found, [1.5 * by_paths(x[:, 0], [0], 3), 6 * by_paths(x[:2, 1], [2], 3)], 1e-12)
+    assert_close(found, [1.5 * by_paths(x[:, 0], [0], 3), 6 * by_paths(x[:2, 1], [2], 3)], 1e-12)
 
 
 def test_hybridized() -> None:
@@ -128,7 +128,7 @@ def test_hybridized() -> None:
     for _ in range(3):
         x = RNG.normal(size=(4, 3))
         found = loss(np.array(x[None], dtype="float64"), np.array([[0, 1]]))
-        close(found, [by_paths(x, [0, 1], 2)], 1e-12)
+        assert_close(found, [by_paths(x, [0, 1], 2)], 1e-12)
     assert loss.hybridized.startswith("1 program")
 
 

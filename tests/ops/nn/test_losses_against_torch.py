@@ -7,7 +7,7 @@ import numpy
 import pytest
 
 from forerun import autograd, gluon, np, npx
-from tests.support.gluon.gluon_samples import close
+from tests.support.gluon.gluon_samples import assert_close
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: nothing to compare with", exc_type=ImportError)
 F = torch.nn.functional
@@ -91,10 +91,10 @@ PAIRS: list[tuple[str, Function, Function, list[Any], list[Any]]] = [
 ]  # fmt: skip
 
 
-def beside(fused: Function, theirs: Function, varied: list[Any], fixed: list[Any]) -> None:
+def compare_with_torch(function: Function, torch_function: Function, varied: list[Any], fixed: list[Any]) -> None:
     """Results, gradients, and gradients of the sum of all squared gradients are the same."""
     xs, txs = [np.array(x) for x in varied], [torch.tensor(x, requires_grad=True) for x in varied]
-    ty = theirs(*txs, *map(torch.tensor, fixed))
+    ty = torch_function(*txs, *map(torch.tensor, fixed))
     rates = RNG.normal(size=tuple(ty.shape))
     tgs = torch.autograd.grad((ty * torch.tensor(rates)).sum(), txs, create_graph=True)
     t_again = sum((g * g).sum() for g in tgs) + ty.sum()
@@ -102,14 +102,14 @@ def beside(fused: Function, theirs: Function, varied: list[Any], fixed: list[Any
     for x in xs:
         x.attach_grad()
     with autograd.record():
-        y = fused(*xs, *map(np.array, fixed))
+        y = function(*xs, *map(np.array, fixed))
         gs = autograd.grad((y * np.array(rates)).sum(), xs, create_graph=True)
         loss = sum((g * g).sum() for g in gs) + y.sum()
     loss.backward()
-    close(y, ty.detach().numpy(), 1e-9)
+    assert_close(y, ty.detach().numpy(), 1e-9)
     for g, tg, x, second in zip(gs, tgs, xs, t_second):
-        close(g, tg.detach().numpy(), 1e-9)
-        close(x.grad, second.numpy(), 1e-8)
+        assert_close(g, tg.detach().numpy(), 1e-9)
+        assert_close(x.grad, second.numpy(), 1e-8)
 
 
 @pytest.fixture(autouse=True)
@@ -121,7 +121,7 @@ def _double() -> Any:
 
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair[0])
 def test_functions(pair: tuple[str, Function, Function, list[Any], list[Any]]) -> None:
-    beside(*pair[1:])
+    compare_with_torch(*pair[1:])
 
 
 def test_each_loss_is_among_them() -> None:
@@ -145,8 +145,8 @@ def test_ctc() -> None:
         y = npx.ctc_loss(data, labels, np.array(steps), np.array(counts), True, True)
         loss = (y * np.array(rates)).sum()
     loss.backward()
-    close(y, ty.detach().numpy(), 1e-10)
-    close(data.grad, tx.grad.numpy(), 1e-10)
+    assert_close(y, ty.detach().numpy(), 1e-10)
+    assert_close(data.grad, tx.grad.numpy(), 1e-10)
 
 
 @pytest.mark.parametrize("is_causal", [False, True])
@@ -154,21 +154,21 @@ def test_attention(is_causal: bool) -> None:
     steps, batch, heads, width = 5, 2, 3, 4
     mask = numpy.tril(numpy.ones((steps, steps))) if is_causal else numpy.ones((steps, steps))
 
-    def fused(x: Any) -> Any:
+    def attention(x: Any) -> Any:
         weights = npx.masked_softmax(npx.interleaved_matmul_selfatt_qk(x, heads), np.array(mask))
         return npx.interleaved_matmul_selfatt_valatt(x, weights, heads)
 
-    def theirs(x: Any) -> Any:
+    def torch_attention(x: Any) -> Any:
         q, k, v = x.reshape(steps, batch, heads, 3, width).permute(3, 1, 2, 0, 4)
         with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):
             y = F.scaled_dot_product_attention(q, k, v, is_causal=is_causal)
         return y.permute(2, 0, 1, 3).reshape(steps, batch, heads * width)
 
-    beside(fused, theirs, [RNG.normal(size=(steps, batch, heads * 3 * width))], [])
+    compare_with_torch(attention, torch_attention, [RNG.normal(size=(steps, batch, heads * 3 * width))], [])
 
 
 def test_embedding_and_pixels() -> None:
     index, weight = RNG.integers(0, 7, (3, 4)), RNG.normal(size=(7, 2))
-    beside(lambda w, i: npx.embedding(i, w), lambda w, i: F.embedding(i, w), [weight], [index])
+    compare_with_torch(lambda w, i: npx.embedding(i, w), lambda w, i: F.embedding(i, w), [weight], [index])
     pixels = RNG.normal(size=(2, 8, 3, 4))
-    beside(gluon.nn.PixelShuffle2D(2), lambda x: F.pixel_shuffle(x, 2), [pixels], [])
+    compare_with_torch(gluon.nn.PixelShuffle2D(2), lambda x: F.pixel_shuffle(x, 2), [pixels], [])

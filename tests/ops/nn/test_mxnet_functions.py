@@ -10,7 +10,7 @@ import scipy.special
 from forerun import autograd, gluon, np, npx
 from forerun.gluon import nn, rnn
 from forerun.testing import check_grads
-from tests.support.gluon.gluon_samples import close, initialized
+from tests.support.gluon.gluon_samples import assert_close, initialized
 
 RNG = numpy.random.default_rng(5)
 
@@ -27,8 +27,8 @@ def normal(*shape: int) -> Any:
 def test_gamma_at_its_ends() -> None:
     x = np.array([0.0, -1.0, -2.0, math.inf, 171.5, 172.0, math.nan, -0.5, 1e-300], dtype="float64")
     nan, inf = math.nan, math.inf
-    close(npx.gamma(x), [inf, nan, nan, inf, math.gamma(171.5), inf, nan, math.gamma(-0.5), 1e300], 1e-12)
-    close(npx.gammaln(x)[:5], [inf, inf, inf, inf, math.lgamma(171.5)], 1e-14)
+    assert_close(npx.gamma(x), [inf, nan, nan, inf, math.gamma(171.5), inf, nan, math.gamma(-0.5), 1e300], 1e-12)
+    assert_close(npx.gammaln(x)[:5], [inf, inf, inf, inf, math.lgamma(171.5)], 1e-14)
     assert npx.gamma([3]).dtype == "float32"
     assert npx.gamma(np.array([3.0], dtype="float16")).tolist() == [2.0]
 
@@ -44,9 +44,9 @@ def test_erfinv_at_its_ends() -> None:
     found = npx.erfinv(x).asnumpy()
     assert found[:2].tolist() == [-math.inf, math.inf]
     assert math.isnan(found[2])
-    close(found[3:], [0, scipy.special.erfinv(1 - 1e-15), -math.sqrt(math.pi) / 2 * 1e-200], 1e-9)
+    assert_close(found[3:], [0, scipy.special.erfinv(1 - 1e-15), -math.sqrt(math.pi) / 2 * 1e-200], 1e-9)
     inside = np.array(RNG.uniform(-0.999, 0.999, 50), dtype="float64")
-    close(npx.erf(npx.erfinv(inside)), inside, 1e-14)
+    assert_close(npx.erf(npx.erfinv(inside)), inside, 1e-14)
 
 
 def test_masked_elements_have_no_part() -> None:
@@ -54,10 +54,10 @@ def test_masked_elements_have_no_part() -> None:
     mask[:, 1] = True
     y = npx.masked_log_softmax(x, np.array(mask))
     assert (y.asnumpy()[~mask] == -math.inf).all()
-    close(np.exp(y), npx.masked_softmax(x, np.array(mask)), 1e-12)
+    assert_close(np.exp(y), npx.masked_softmax(x, np.array(mask)), 1e-12)
     check_grads(lambda x: np.where(np.array(mask), npx.masked_log_softmax(x, np.array(mask)), 0), x)
     numbers = np.where(np.array(mask), -2, 0)
-    close(npx.masked_softmax(x, numbers), npx.masked_softmax(x, np.array(mask)), 0)
+    assert_close(npx.masked_softmax(x, numbers), npx.masked_softmax(x, np.array(mask)), 0)
     nowhere = npx.masked_log_softmax(x, np.zeros((3, 4)))
     assert (nowhere.asnumpy() == -math.inf).all()
 
@@ -75,7 +75,7 @@ def test_attention_of_many_heads_beside_each_head() -> None:
             q, k, v = (apart[:, b, h, i] for i in range(3))
             for t in range(steps):
                 e = numpy.exp(k[: t + 1] @ q[t] / 2)
-                close(found[t, b, h * width : (h + 1) * width], e @ v[: t + 1] / e.sum(), 1e-12)
+                assert_close(found[t, b, h * width : (h + 1) * width], e @ v[: t + 1] / e.sum(), 1e-12)
 
 
 @pytest.mark.parametrize(
@@ -115,9 +115,9 @@ def test_loops_over_several_arrays() -> None:
     x, y = normal(4, 2), normal(4, 3)
     body = lambda parts, states: ([parts[0] * 2, parts[1].sum()], [states[0] + parts[0]])
     (doubled, sums), (total,) = npx.foreach(body, [x, y], [np.zeros(2, dtype="float64")])
-    close(doubled, 2 * x.asnumpy())
-    close(sums, y.asnumpy().sum(1))
-    close(total, x.asnumpy().sum(0))
+    assert_close(doubled, 2 * x.asnumpy())
+    assert_close(sums, y.asnumpy().sum(1))
+    assert_close(total, x.asnumpy().sum(0))
 
 
 def test_invalid_arguments_raise() -> None:
@@ -189,7 +189,7 @@ def test_convolutions_that_are_not_bent_yet_are_plain(kind: Any) -> None:
         "offset_weight": (numbers, 4, 3, 3), "offset_bias": (numbers,),
     }  # fmt: skip
     plain.weight.set_data(layer.deformable_conv_weight.data())
-    close(layer(x), plain(x), 1e-5)
+    assert_close(layer(x), plain(x), 1e-5)
     with autograd.record():
         loss = (layer(x) ** 2).sum()
     loss.backward()

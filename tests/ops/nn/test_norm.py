@@ -12,7 +12,7 @@ import forerun
 from forerun import autograd, np, npx
 from forerun.gluon import nn
 from forerun.testing import check_grads
-from tests.support.gluon.gluon_samples import array, close
+from tests.support.gluon.gluon_samples import array, assert_close
 
 RNG = numpy.random.default_rng(11)
 Norm = Callable[[Any, Any, Any], Any]
@@ -65,7 +65,7 @@ def test_recorded_gradients_are_those_that_are_not(name: str) -> None:
         recorded = autograd.grad(loss, [x, gamma, beta], create_graph=True, retain_graph=True)
     loss.backward()
     for leaf, g in zip((x, gamma, beta), recorded, strict=True):
-        close(leaf.grad, g.asnumpy(), 1e-12)
+        assert_close(leaf.grad, g.asnumpy(), 1e-12)
 
 
 @pytest.mark.parametrize("layer", ["BatchNorm", "LayerNorm", "GroupNorm", "InstanceNorm"])
@@ -139,7 +139,7 @@ def test_dtypes_are_promoted(data: str, factors: str, expected: str) -> None:
     for y in (npx.layer_norm(x, gamma, gamma), npx.group_norm(x, gamma[:1], gamma[:1]),
               npx.instance_norm(x, gamma[:1], gamma[:1])):  # fmt: skip
         assert y.dtype == expected
-        close(y, [[[0, 2]]], 1e-3)
+        assert_close(y, [[[0, 2]]], 1e-3)
 
 
 @pytest.mark.parametrize("shape", [(0, 4), (2, 0), (0, 4, 3), (2, 4, 0)], ids=str)

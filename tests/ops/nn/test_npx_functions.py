@@ -25,7 +25,7 @@ def array(*shape: int) -> Any:
     return np.array(RNG.normal(size=shape), dtype="float64")
 
 
-close = functools.partial(gluon_samples.close, tolerance=1e-12)
+assert_close = functools.partial(gluon_samples.assert_close, tolerance=1e-12)
 
 
 # --- random numbers -------------------------------------------------------------------------------
@@ -60,9 +60,9 @@ def test_logarithms_of_probabilities_have_gradients() -> None:
     assert values.shape == logs.shape == (2, 2, 2)
     wanted = numpy.zeros((2, 2))
     for i, classes in enumerate(values.reshape(2, -1)):
-        close(logs.asnumpy()[i].ravel(), numpy.log(picked[i, classes]))
+        assert_close(logs.asnumpy()[i].ravel(), numpy.log(picked[i, classes]))
         numpy.add.at(wanted[i], classes, 1 / picked[i, classes])
-    close(p.grad, wanted)
+    assert_close(p.grad, wanted)
 
 
 def test_classes_of_nothing_and_other_shapes() -> None:
@@ -154,21 +154,21 @@ def test_statistics_that_norms_have_used() -> None:
     running = np.array(n * 3, dtype="float64"), np.array(n * 2, dtype="float64")
     with autograd.train_mode():
         y, mean, rate = npx.batch_norm(x, np.array(n), np.array(n), *running, output_mean_var=True)
-    close(mean, values.mean((0, 2)))
-    close(rate, 1 / numpy.sqrt(values.var((0, 2)) + eps))
-    close(y, (values - values.mean((0, 2), keepdims=True)) * rate.asnumpy()[:, None] + 1)
+    assert_close(mean, values.mean((0, 2)))
+    assert_close(rate, 1 / numpy.sqrt(values.var((0, 2)) + eps))
+    assert_close(y, (values - values.mean((0, 2), keepdims=True)) * rate.asnumpy()[:, None] + 1)
     y, mean, rate = npx.batch_norm(x, np.array(n), np.array(n), *running, output_mean_var=True)
-    close(mean, running[0])
-    close(rate, 1 / numpy.sqrt(running[1].asnumpy() + eps))
+    assert_close(mean, running[0])
+    assert_close(rate, 1 / numpy.sqrt(running[1].asnumpy() + eps))
     mean += 1
     assert not np.shares_memory(mean, running[0])
     y, mean, root = npx.layer_norm(x, np.ones(6), np.zeros(6), axis=1, output_mean_var=True)
-    close(mean, values.mean(1, keepdims=True))
-    close(root, numpy.sqrt(values.var(1, keepdims=True) + 1e-5))
-    close(y, (values - mean.asnumpy()) / root.asnumpy())
+    assert_close(mean, values.mean(1, keepdims=True))
+    assert_close(root, numpy.sqrt(values.var(1, keepdims=True) + 1e-5))
+    assert_close(y, (values - mean.asnumpy()) / root.asnumpy())
     y, mean, root = npx.group_norm(x, np.ones(6), np.zeros(6), 3, output_mean_var=True)
-    close(mean, values.reshape(4, 3, -1).mean(2))
-    close(root, numpy.sqrt(values.reshape(4, 3, -1).var(2) + eps))
+    assert_close(mean, values.reshape(4, 3, -1).mean(2))
+    assert_close(root, numpy.sqrt(values.reshape(4, 3, -1).var(2) + eps))
 
 
 def test_softmax_of_single_numbers_and_of_nothing() -> None:
@@ -185,7 +185,9 @@ def test_softmax_of_single_numbers_and_of_nothing() -> None:
     assert halves.dtype == "float16"
     lengths = np.array([1, 3])
     found = npx.log_softmax(np.zeros((2, 3)), length=lengths, use_length=True).asnumpy()
-    close(found, numpy.log([[1, 1e-300, 1e-300], [1 / 3] * 3]) * [[1, numpy.inf, numpy.inf], [1] * 3], tolerance=1e-6)
+    assert_close(
+        found, numpy.log([[1, 1e-300, 1e-300], [1 / 3] * 3]) * [[1, numpy.inf, numpy.inf], [1] * 3], tolerance=1e-6
+    )
 
 
 def test_slopes_that_are_drawn() -> None:
@@ -244,7 +246,7 @@ def test_gradients_go_through_loops() -> None:
         seen, (_, y) = npx.while_loop(lambda i, y: i < 2, lambda i, y: (y, (i + 1, y * x)), [np.array(0), x], 5)
         (seen.sum() + y.sum()).backward()
     assert seen.shape == (5, 2)
-    close(x.grad, 1 + 2 * x.asnumpy() + 3 * x.asnumpy() ** 2)
+    assert_close(x.grad, 1 + 2 * x.asnumpy() + 3 * x.asnumpy() ** 2)
     assert npx.while_loop(lambda x: x < 0, lambda x: (x, x), np.array(1), 3)[0] == []
     last = npx.while_loop(lambda x: x < 5, lambda x: ([x, -x], x + 1), np.array(3), 2)
     assert [a.tolist() for a in last[0]] == [[3, 4], [-3, -4]]

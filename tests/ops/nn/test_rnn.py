@@ -149,7 +149,7 @@ def test_an_lstm_writes_into_the_memory_of_its_operands() -> None:
         assert a.tobytes() == e.tobytes()
 
 
-def test_values_beyond_what_the_functions_reach_saturate() -> None:
+def test_values_beyond_the_range_of_the_functions_saturate() -> None:
     values = [1000.0, -1000.0, numpy.inf, -numpy.inf, numpy.nan, 0.0, 1e-30]
     for dtype in ("float32", "float64"):
         x = np.array(values, dtype=dtype).reshape(1, 1, -1)

@@ -165,7 +165,7 @@ def test_rounding_errors_in_probabilities_are_allowed() -> None:
     assert np.random.multinomial(9, many).sum().item() == np.random.multinomial(9, np.array(many)).sum().item() == 9
 
 
-def test_the_last_way_has_what_the_others_leave() -> None:
+def test_the_last_category_has_the_remaining_probability() -> None:
     assert np.random.multinomial(5, [0.0, 0.0]).tolist() == [0, 5]
     assert np.random.multinomial(5, np.array([[0.0, 0.0], [1.0, 0.0]])).tolist() == [[0, 5], [5, 0]]
     assert np.random.multinomial(5, [[0.0, 0.0], [1.0, 0.0]], size=(3, 2)).tolist() == [[[0, 5], [5, 0]]] * 3

@@ -147,7 +147,7 @@ def test_numbers_do_not_depend_on_the_thread():
             assert everything(np.random.default_rng(3)) == expected
 
 
-def test_a_generator_does_not_see_what_others_draw():
+def test_a_generator_is_independent_of_others():
     a, b = np.random.default_rng(3), np.random.default_rng(3)
     alone = [a.normal(size=5).tolist(), a.gamma(2.0, size=5).tolist()]
     first = b.normal(size=5).tolist()
@@ -280,13 +280,13 @@ def test_nothing_waits():
 
 @pytest.mark.parametrize("kind", ["Generator", "RandomState"])
 def test_methods_and_parameters_are_numpys(kind):
-    ours, theirs = getattr(np.random, kind), getattr(numpy.random, kind)
-    for name in (n for n in dir(theirs) if not n.startswith("_") and callable(getattr(theirs, n))):
-        want = list(inspect.signature(getattr(theirs, name)).parameters.values())
-        got = list(inspect.signature(getattr(ours, name)).parameters.values())
+    kind_of_forerun, kind_of_numpy = getattr(np.random, kind), getattr(numpy.random, kind)
+    for name in (n for n in dir(kind_of_numpy) if not n.startswith("_") and callable(getattr(kind_of_numpy, n))):
+        want = list(inspect.signature(getattr(kind_of_numpy, name)).parameters.values())
+        got = list(inspect.signature(getattr(kind_of_forerun, name)).parameters.values())
         got = [p for p in got if p.name not in ("device", "ctx")]
         names = [p.name for p in want]
-        mine = [p.name for p in got if p.name in names]
-        assert mine == names or name in {"rand", "randn"}, name
+        shared = [p.name for p in got if p.name in names]
+        assert shared == names or name in {"rand", "randn"}, name
         for p, q in zip(want, [p for p in got if p.name in names]):
             assert p.default == q.default or (q.default is None or p.name in ("n", "nsample", "dtype")), name

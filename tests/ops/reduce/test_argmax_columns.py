@@ -22,7 +22,7 @@ def test_positions_along_an_axis_before_the_last(dtype, shape, axis):
         if dtype in "bhil":
             a -= numpy.asarray(high // 2, dtype)
         x = np.array(a)
-        for ours, theirs in [
+        for view, numpy_view in [
             (x, a),
             (x[::-1], a[::-1]),
             (x[..., ::2], a[..., ::2]),
@@ -30,6 +30,6 @@ def test_positions_along_an_axis_before_the_last(dtype, shape, axis):
             (x.T, a.T),
         ]:
             for name in ("argmin", "argmax"):
-                found = getattr(np, name)(ours, axis=axis)
+                found = getattr(np, name)(view, axis=axis)
                 assert found.dtype == numpy.int64
-                assert found.tolist() == getattr(numpy, name)(theirs, axis=axis).tolist(), name
+                assert found.tolist() == getattr(numpy, name)(numpy_view, axis=axis).tolist(), name

@@ -16,16 +16,16 @@ SHAPES = [(1,), (3,), (300_000,), (2, 5), (5, 1), (1, 4), (2, 3, 4), (300, 700),
 def test_zeros_have_numpys_sign(dtype: str, shape: tuple[int, ...], engine: str) -> None:
     """Nothing but -0.0 gives 0.0, wherever it lies."""
     x = numpy.full(shape, complex(-0.0, -0.0) if dtype.startswith("c") else -0.0, dtype)
-    mine = np.array(x)
+    array = np.array(x)
     for axis in (None, *range(len(shape))):
         want = numpy.asarray(x.sum(axis))
         assert not numpy.signbit(want.real).any()
-        assert same_bits(mine.sum(axis).numpy(), want)
-        assert same_bits((mine * 1).sum(axis).numpy(), want)
-        assert same_bits(np.repeat(mine, 2, -1)[..., ::2].sum(axis).numpy(), want)
+        assert same_bits(array.sum(axis).numpy(), want)
+        assert same_bits((array * 1).sum(axis).numpy(), want)
+        assert same_bits(np.repeat(array, 2, -1)[..., ::2].sum(axis).numpy(), want)
         assert same_bits(np.array(x.T).sum(axis).numpy(), numpy.asarray(x.T.sum(axis)))
         if 0 not in shape:
-            assert same_bits(mine.mean(axis).numpy(), numpy.asarray(x.mean(axis)))
+            assert same_bits(array.mean(axis).numpy(), numpy.asarray(x.mean(axis)))
 
 
 @pytest.mark.parametrize("initial", [-0.0, 0.0, 2.0, numpy.float32(-0.0), numpy.array(-0.0), None], ids=repr)
@@ -36,18 +36,18 @@ def test_zeros_to_start_from_keep_their_sign(initial: float | None, dtype: str, 
         if dtype == "int64" and numpy.isnan(x).any():
             continue
         x = x.astype(dtype)
-        mine = np.array(x)
+        array = np.array(x)
         more = {} if initial is None else {"initial": initial}
         for axis in (None, 0, 1, (0, 1)):
             for kept in (False, True):
                 want = numpy.sum(x, axis, keepdims=kept, **more)
-                assert same_bits(np.sum(mine, axis, keepdims=kept, **more).numpy(), numpy.asarray(want))
+                assert same_bits(np.sum(array, axis, keepdims=kept, **more).numpy(), numpy.asarray(want))
         mask = numpy.array([[True], [False]])
-        assert same_bits(np.sum(mine, where=mask, **more).numpy(), numpy.asarray(numpy.sum(x, where=mask, **more)))
+        assert same_bits(np.sum(array, where=mask, **more).numpy(), numpy.asarray(numpy.sum(x, where=mask, **more)))
         for f in ("max", "min"):
             if initial is not None and not numpy.isnan(x).any():
                 want = getattr(numpy, f)(x, axis=1, initial=initial)
-                assert same_bits(getattr(np, f)(mine, axis=1, initial=initial).numpy(), want)
+                assert same_bits(getattr(np, f)(array, axis=1, initial=initial).numpy(), want)
 
 
 SIGNS = [complex(a, b) for a in (0.0, -0.0) for b in (0.0, -0.0)]
@@ -61,15 +61,15 @@ def test_each_part_of_a_complex_zero_keeps_its_sign(initial: complex | None, dty
     both = [[SIGNS[1], SIGNS[3]], [SIGNS[2], SIGNS[3]], [SIGNS[3]] * 9, [1, -1], [2j, -2j]]
     for values in ([], *([s] for s in SIGNS), *both):
         x = numpy.array([values, values], dtype)
-        mine = np.array(x)
+        array = np.array(x)
         for axis in (None, 0, 1, (0, 1), ()):
             for kept in (False, True):
                 want = numpy.sum(x, axis, keepdims=kept, **more)
-                assert same_bits(np.sum(mine, axis, keepdims=kept, **more).numpy(), numpy.asarray(want))
+                assert same_bits(np.sum(array, axis, keepdims=kept, **more).numpy(), numpy.asarray(want))
         mask = numpy.array([[True], [False]])
         for axis in (None, 0, 1):
             want = numpy.sum(x, axis, where=mask, **more)
-            assert same_bits(np.sum(mine, axis, where=mask, **more).numpy(), numpy.asarray(want))
+            assert same_bits(np.sum(array, axis, where=mask, **more).numpy(), numpy.asarray(want))
     real = numpy.array([-0.0, -0.0])
     want = numpy.sum(real, dtype=dtype, **more)
     assert same_bits(np.sum(np.array(real), dtype=dtype, **more).numpy(), numpy.asarray(want))
@@ -104,13 +104,13 @@ VALUES = numpy.array([[1.5, 2, 4], [-5, 6, 8.7]])
 def test_means_in_a_dtype_are_numpys(given: str, dtype: str, axis: int | None) -> None:
     """A dtype without fractions cuts them off: of the sum's terms, of the quotient."""
     x = VALUES.astype(given)
-    mine = np.array(x)
+    array = np.array(x)
     mask = numpy.array([[True, False, True], [True, True, False]])
     for f in ("mean", "var"):
         for more in ({}, {"keepdims": True}, {"where": mask}, {"ddof": 1} if f == "var" else {}):
             want = numpy.asarray(getattr(numpy, f)(x, axis, dtype=dtype, **more))
-            ours = {k: np.array(v) if k == "where" else v for k, v in more.items()}
-            got = getattr(np, f)(mine, axis, dtype=dtype, **ours).numpy()
+            forerun_options = {k: np.array(v) if k == "where" else v for k, v in more.items()}
+            got = getattr(np, f)(array, axis, dtype=dtype, **forerun_options).numpy()
             assert got.dtype == want.dtype
             assert got.shape == want.shape
             numpy.testing.assert_allclose(got, want, rtol=1e-6)
@@ -121,10 +121,10 @@ def test_means_of_many_or_large_integers_are_exact() -> None:
     assert np.mean(np.array(large), dtype=int).item() == numpy.mean(large, dtype=int) == 2**40 + 1
     for kind in ("int8", "bool"):
         many = numpy.arange(300) % 2 == 0
-        mine = np.array(many.astype(kind))
+        array = np.array(many.astype(kind))
         mask = numpy.arange(300) < 290
         want = numpy.mean(many.astype(kind), dtype=int, where=mask)
-        assert np.mean(mine, dtype=int, where=np.array(mask)).item() == want
+        assert np.mean(array, dtype=int, where=np.array(mask)).item() == want
         want = numpy.mean(1000 * many, dtype=int, where=mask)
         assert np.mean(np.array(1000 * many), dtype=int, where=np.array(mask)).item() == want == 500
 

@@ -39,11 +39,11 @@ def test_transforms_have_the_bits_of_numpy(name, dtype, loops, monkeypatch):
     for shape in [(16, 9), (3, 40, 7), (200, 130)]:
         a = numbers(shape, dtype)
         x = np.array(a)
-        for ours, theirs in [(x, a), (x[::-1, ..., ::2], a[::-1, ..., ::2]), (x.T, a.T)]:
+        for view, numpy_view in [(x, a), (x[::-1, ..., ::2], a[::-1, ..., ::2]), (x.T, a.T)]:
             for norm in (None, "ortho", "forward"):
                 for more in [{}] if several else [{"axis": k, "n": n} for k in range(a.ndim) for n in (None, 6, 21)]:
-                    found = getattr(np.fft, name)(ours, norm=norm, **more)
-                    wanted = getattr(numpy.fft, name)(theirs, norm=norm, **more)
+                    found = getattr(np.fft, name)(view, norm=norm, **more)
+                    wanted = getattr(numpy.fft, name)(numpy_view, norm=norm, **more)
                     assert found.dtype == wanted.dtype
                     if of_reals:
                         numpy.testing.assert_allclose(found.asnumpy(), wanted, rtol=2e-5, atol=2e-5)

@@ -19,9 +19,9 @@ REJECTED = [
 
 @pytest.mark.parametrize(("shape", "args"), REJECTED)
 def test_rejects_the_same_input_as_numpy(shape: tuple[int, ...], args: tuple[Any, ...]) -> None:
-    with pytest.raises((ValueError, IndexError)) as theirs:
+    with pytest.raises((ValueError, IndexError)) as expected:
         numpy.lib.stride_tricks.sliding_window_view(numpy.zeros(shape), *args)
-    with pytest.raises(theirs.type, match="sliding_window_view: "):
+    with pytest.raises(expected.type, match="sliding_window_view: "):
         windows(np.zeros(shape), *args)
 
 

@@ -31,11 +31,13 @@ def test_integers_of_any_range(dtype: str, span: int, n: int) -> None:
 def test_lines_that_lie_side_by_side(dtype: str, shape: tuple[int, ...]) -> None:
     values = (GENERATOR.standard_normal(shape) * 50).astype(dtype)
     for axes in itertools.permutations(range(len(shape))):
-        theirs, mine = values.transpose(axes), np.array(values).transpose(axes)
+        numpy_array, array = values.transpose(axes), np.array(values).transpose(axes)
         for axis, step in itertools.product(range(len(shape)), (1, 2, -1)):
-            numpy.testing.assert_array_equal(np.sort(mine[::step], axis).numpy(), numpy.sort(theirs[::step], axis))
-            found = np.argsort(mine[::step], axis)
-            numpy.testing.assert_array_equal(found.numpy(), numpy.argsort(theirs[::step], axis, kind="stable"))
+            numpy.testing.assert_array_equal(
+                np.sort(array[::step], axis).numpy(), numpy.sort(numpy_array[::step], axis)
+            )
+            found = np.argsort(array[::step], axis)
+            numpy.testing.assert_array_equal(found.numpy(), numpy.argsort(numpy_array[::step], axis, kind="stable"))
 
 
 def test_nan_are_last_in_their_order() -> None:

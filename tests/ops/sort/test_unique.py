@@ -32,9 +32,9 @@ def test_unique_integers_are_numpys(dtype, where):
         found = np.unique(np.array(a), *wanted)
         expected = numpy.unique(a, *wanted)
         assert isinstance(found, tuple) == isinstance(expected, tuple)
-        for ours, theirs in zip(*(x if isinstance(x, tuple) else (x,) for x in (found, expected)), strict=True):
-            assert ours.dtype == theirs.dtype
-            assert ours.tolist() == theirs.tolist()
+        for result, numpy_result in zip(*(x if isinstance(x, tuple) else (x,) for x in (found, expected)), strict=True):
+            assert result.dtype == numpy_result.dtype
+            assert result.tolist() == numpy_result.tolist()
 
 
 def test_the_table_is_no_larger_than_a_few_arrays(monkeypatch):

@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.comparison.conv_pool_reference import convolution
 from tests.support.device_plugins.pjrt_plugin import Plugin, dtype_of
-from tests.support.device_plugins.pjrt_specs import assert_same, computed
+from tests.support.device_plugins.pjrt_specs import assert_same, compute
 
 # Of the data, the weight; groups, stride, dilate, pad.
 CASES = {
@@ -43,7 +43,7 @@ def test_convolutions_and_their_gradients(plugin: Plugin, case: str, dtype: str)
     x, w = numbers(x_shape, 1, dtype), numbers(w_shape, 2, dtype)
     wide = [v.astype("float64") for v in (x, w)]
     expected = convolution(*wide, stride=stride, dilate=dilate, pad=pad, num_group=groups)
-    close(computed(plugin, "conv", "", [x, w], expected.shape, dtype, **window), expected)
+    close(compute(plugin, "conv", "", [x, w], expected.shape, dtype, **window), expected)
     g = numbers(expected.shape, 3, dtype)
     # A convolution is linear in both: its gradients by unit vectors.
     of_x, of_w = numpy.zeros(x_shape), numpy.zeros(w_shape)
@@ -54,19 +54,19 @@ def test_convolutions_and_their_gradients(plugin: Plugin, case: str, dtype: str)
             pair = (unit, other) if first else (other, unit)
             y = convolution(*pair, stride=stride, dilate=dilate, pad=pad, num_group=groups)
             of[at] = (y * g.astype("float64")).sum()
-    back = computed(plugin, "conv_back", "", [g, w], x_shape, dtype, **window)
+    back = compute(plugin, "conv_back", "", [g, w], x_shape, dtype, **window)
     close(numpy.where(of_x != 0, back, 0).astype(back.dtype), of_x)
-    weight = computed(plugin, "conv_weight", "", [g, x], w_shape, dtype, **window)
+    weight = compute(plugin, "conv_weight", "", [g, x], w_shape, dtype, **window)
     close(numpy.where(of_w != 0, weight, 0).astype(back.dtype), of_w)
-    parts = computed(plugin, "conv_weight", "", [g, x], (3, *w_shape), dtype, **window)
+    parts = compute(plugin, "conv_weight", "", [g, x], (3, *w_shape), dtype, **window)
     assert_same(parts.astype("float64").sum(0), weight.astype("float64"))
 
 
 def test_convolution_of_no_examples(plugin: Plugin) -> None:
     window = {"kernel": (2,), "stride": (1,), "dilate": (1,), "pad": (0,), "groups": 1}
     x, w = numbers((0, 2, 5), 1, "float32"), numbers((3, 2, 2), 2, "float32")
-    assert computed(plugin, "conv", "", [x, w], (0, 3, 4), "float32", **window).shape == (0, 3, 4)
-    assert not computed(
+    assert compute(plugin, "conv", "", [x, w], (0, 3, 4), "float32", **window).shape == (0, 3, 4)
+    assert not compute(
         plugin, "conv_weight", "", [numbers((0, 3, 4), 1, "float32"), x], w.shape, "float32", **window
     ).any()
 
@@ -96,15 +96,15 @@ def test_pooling_and_the_way_back(plugin: Plugin, case: str, largest: bool, dtyp
         else:
             back[index] += g[(plane, *at)]
     window = {"kernel": kernel, "stride": stride, "largest": largest}
-    y = computed(plugin, "pool", "", [x], expected.shape, dtype, **window)
+    y = compute(plugin, "pool", "", [x], expected.shape, dtype, **window)
     assert_same(y, expected)
     inputs = [g, x, y] if largest else [g]
-    assert_same(computed(plugin, "pool_back", "", inputs, shape, dtype, **window), back)
+    assert_same(compute(plugin, "pool_back", "", inputs, shape, dtype, **window), back)
 
 
 def test_nan_is_the_largest_of_its_window(plugin: Plugin) -> None:
     x = numpy.array([[1, numpy.nan, 3, 4]], "float32")
-    got = computed(plugin, "pool", "", [x], (1, 2), "float32", kernel=(2,), stride=(2,), largest=True)
+    got = compute(plugin, "pool", "", [x], (1, 2), "float32", kernel=(2,), stride=(2,), largest=True)
     assert_same(got, numpy.array([[numpy.nan, 4]], "float32"))
 
 
@@ -119,8 +119,8 @@ def test_sorting(plugin: Plugin, dtype: str, axis: int) -> None:
     x = (numpy.abs(x) if dtype[0] == "u" else x).astype(dtype_of(dtype))
     wide = x.astype("float32") if dtype == "bfloat16" else x  # whose NaNs NumPy leaves where they are
     expected = numpy.sort(wide, axis).astype(x.dtype)
-    assert_same(computed(plugin, "sort", "", [x], x.shape, dtype, axis=axis), expected)
+    assert_same(compute(plugin, "sort", "", [x], x.shape, dtype, axis=axis), expected)
     expected = numpy.argsort(wide, axis, kind="stable")
-    assert_same(computed(plugin, "argsort", "", [x], x.shape, "int64", axis=axis), expected)
+    assert_same(compute(plugin, "argsort", "", [x], x.shape, "int64", axis=axis), expected)
     empty = x[:, :0]
-    assert computed(plugin, "sort", "", [empty], (7, 0), dtype, axis=1).shape == (7, 0)
+    assert compute(plugin, "sort", "", [empty], (7, 0), dtype, axis=1).shape == (7, 0)

@@ -10,9 +10,9 @@ import numpy
 import pytest
 
 from forerun._pjrt import accuracy
-from tests.support.comparison.nearness import near_elements
+from tests.support.comparison.nearness import close_elements
 from tests.support.device_plugins.pjrt_plugin import Plugin
-from tests.support.device_plugins.pjrt_specs import computed
+from tests.support.device_plugins.pjrt_specs import compute
 
 INF, NAN = float("inf"), float("nan")
 PARTS = [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 100.0, -100.0, 1e5, -1e5, INF, -INF]
@@ -32,10 +32,10 @@ def compare(plugin: Plugin, name: str, *inputs: Any, signs: bool = False) -> Non
     with numpy.errstate(all="ignore"):
         want = getattr(numpy, name)(*inputs)
     dtypes = [x.dtype.name for x in inputs]
-    got = computed(
+    got = compute(
         plugin, "elementwise", name, inputs, inputs[0].shape, want.dtype.name, types=(*dtypes, want.dtype.name)
     )
-    same = near_elements(got, want)
+    same = close_elements(got, want)
     if signs:
         same &= numpy.signbit(got) == numpy.signbit(want)
     wrong = numpy.flatnonzero(~same)
@@ -57,7 +57,7 @@ def test_digits_near_branch_points_and_far_away(plugin: Plugin, name: str) -> No
     with numpy.errstate(all="ignore"):
         want = getattr(numpy, name)(values.astype("clongdouble"))
     types = ("complex128",) * 2
-    got = computed(plugin, "elementwise", name, [values], values.shape, "complex128", types=types)
+    got = compute(plugin, "elementwise", name, [values], values.shape, "complex128", types=types)
     keep = numpy.isfinite(want) & (abs(want) > 1e-290) & ((abs(values) > 1e-3) | (name != "log1p"))
     off = abs(got[keep] - want[keep]) / abs(want[keep])
     assert off.max() < 1e-14, values[keep][off.argmax()]
@@ -75,7 +75,7 @@ def test_a_part_that_is_nan(plugin: Plugin) -> None:
     values = numpy.array([complex(NAN, 1), complex(1, NAN), complex(NAN, NAN)])
     for name in UNARY:
         out = "float64" if name == "absolute" else "complex128"
-        got = computed(plugin, "elementwise", name, [values], values.shape, out, types=("complex128", out))
+        got = compute(plugin, "elementwise", name, [values], values.shape, out, types=("complex128", out))
         assert numpy.isnan(got).all(), name
 
 
@@ -104,12 +104,12 @@ def test_real_functions_beyond_their_domain(plugin: Plugin, dtype: str) -> None:
 def test_the_smallest_numbers_are_true(plugin: Plugin, dtype: str) -> None:
     least = numpy.finfo(dtype).smallest_subnormal
     values = numpy.array([0, -0.0, least, -least, NAN, 1], dtype)
-    got = computed(plugin, "copy", "", [values], values.shape, "bool")
+    got = compute(plugin, "copy", "", [values], values.shape, "bool")
     assert got.tolist() == values.astype(bool).tolist()
 
 
 def test_an_error_function_has_its_digits_where_it_is_small(plugin: Plugin) -> None:
     x = numpy.linspace(-6, 25, 5001)
     want = numpy.array([math.erfc(v) for v in x])
-    got = computed(plugin, "elementwise", "erfc", [x], x.shape, "float64", types=("float64",) * 2)
+    got = compute(plugin, "elementwise", "erfc", [x], x.shape, "float64", types=("float64",) * 2)
     assert (abs(got - want) / numpy.spacing(want)).max() <= accuracy.bound("erfc", "float64")

@@ -15,7 +15,7 @@ from forerun._pjrt.emit import emit
 from forerun._pjrt.kinds.elementwise.loops import names
 from forerun.ops._base.registry import operations
 from tests.support.device_plugins.pjrt_plugin import Plugin, dtype_of
-from tests.support.device_plugins.pjrt_specs import assert_same, computed, new, run, spec, ulps
+from tests.support.device_plugins.pjrt_specs import assert_same, compute, empty_array, run, spec, ulps
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*encountered:RuntimeWarning")
 
@@ -107,11 +107,11 @@ def test_logic_of_complex_bfloat16_and_mixed_integers(plugin: Plugin) -> None:
 @pytest.mark.parametrize("dtype", [*SOME, "float32", "float16", "complex64", "bool", "bfloat16"])
 def test_where_and_clip(plugin: Plugin, dtype: str) -> None:
     c, x, y = samples("bool", 1), samples(dtype, 1), samples(dtype, 2)
-    got = computed(plugin, "elementwise", "where", [c, x, y], x.shape, dtype, types=("bool", dtype, dtype, dtype))
+    got = compute(plugin, "elementwise", "where", [c, x, y], x.shape, dtype, types=("bool", dtype, dtype, dtype))
     assert_same(got, numpy.where(c, x, y))
     if dtype not in ("bool", "complex64", "bfloat16"):
         ends = numpy.asarray(1, dtype)[()], numpy.asarray(5, dtype)[()]
-        got = computed(plugin, "elementwise", "clip", [x, *ends], x.shape, dtype, types=(dtype,) * 4)
+        got = compute(plugin, "elementwise", "clip", [x, *ends], x.shape, dtype, types=(dtype,) * 4)
         numpy.testing.assert_array_equal(got, numpy.clip(x, *ends))
 
 
@@ -132,7 +132,7 @@ def test_integer_powers_and_their_check(plugin: Plugin) -> None:
     x, types = numpy.array([2, 3]), ("int64",) * 3
     for exponents, bad in (([1, 2], False), ([-1, 2], True)):
         inputs = [x, numpy.array(exponents)]
-        result = run(plugin, "elementwise", "power", inputs, [new((2,), "int64")], types=types, check=True)
+        result = run(plugin, "elementwise", "power", inputs, [empty_array((2,), "int64")], types=types, check=True)
         assert result[1].dtype == bool
         assert bool(result[1]) is bad
 
@@ -197,7 +197,7 @@ def test_results_are_within_the_stated_distance(plugin: Plugin, name: str, dtype
         exact = numpy.array([getattr(math, name)(v) for v in inputs[0].astype(float)])
     else:
         exact = getattr(numpy, "power" if name == "float_power" else name)(*wide)
-    got = computed(plugin, "elementwise", name, inputs, inputs[0].shape, dtype, types=(dtype,) * (len(inputs) + 1))
+    got = compute(plugin, "elementwise", name, inputs, inputs[0].shape, dtype, types=(dtype,) * (len(inputs) + 1))
     keep = abs(exact) > 2 * float(ml_dtypes.finfo(got.dtype).smallest_normal)
     assert ulps(got[keep], exact[keep]) <= bound(name, dtype)
 
@@ -211,7 +211,7 @@ def test_special_numbers(plugin: Plugin, name: str) -> None:
         exact = numpy.array([getattr(math, name)(v) for v in inputs[0]])
     else:
         exact = getattr(numpy, name)(*inputs)
-    got = computed(
+    got = compute(
         plugin, "elementwise", name, inputs, inputs[0].shape, "float64", types=("float64",) * (len(inputs) + 1)
     )
     numpy.testing.assert_allclose(got, exact, rtol=1e-14)
@@ -227,7 +227,7 @@ def test_complex_functions(plugin: Plugin, name: str, dtype: str) -> None:
     inputs = inputs[: getattr(numpy, name).nin]
     expected = getattr(numpy, name)(*inputs)
     types = (*[dtype] * len(inputs), expected.dtype.name)
-    got = computed(plugin, "elementwise", name, inputs, (500,), expected.dtype.name, types=types)
+    got = compute(plugin, "elementwise", name, inputs, (500,), expected.dtype.name, types=types)
     assert (abs(got - expected) <= 20 * numpy.finfo(dtype).eps * abs(expected)).all()
 
 
@@ -245,11 +245,11 @@ def test_casts(plugin: Plugin, source: str) -> None:
         with numpy.errstate(all="ignore"):
             real = given.real if kind == "c" and target not in ("bool", "complex64", "complex128") else given
             expected = real.astype(dtype_of(target))
-        got = computed(plugin, "copy", "", [given], given.shape, target)
+        got = compute(plugin, "copy", "", [given], given.shape, target)
         assert_same(got, expected)
 
 
-def test_floats_beyond_an_integer_become_what_the_cpu_gives(plugin: Plugin) -> None:
+def test_floats_beyond_an_integer_become_the_values_of_the_cpu(plugin: Plugin) -> None:
     import forerun
 
     for source in ("float32", "float64", "float16", "bfloat16"):
@@ -257,15 +257,15 @@ def test_floats_beyond_an_integer_become_what_the_cpu_gives(plugin: Plugin) -> N
         x[:6] = numpy.array([3e4, -3e4, 1e9, -1e20, 1e19, -5], x.dtype)
         for target in (*SIGNED, *UNSIGNED):
             expected = forerun.np.array(x).astype(target).asnumpy()
-            numpy.testing.assert_array_equal(computed(plugin, "copy", "", [x], x.shape, target), expected)
+            numpy.testing.assert_array_equal(compute(plugin, "copy", "", [x], x.shape, target), expected)
 
 
 def test_inputs_and_outputs_are_converted(plugin: Plugin) -> None:
     x, y = numpy.array([1, -2, 3], "int8"), numpy.array([0.5, 2.5, -1.5], "float32")
     types = ("float64", "float64", "float64")
-    got = computed(plugin, "elementwise", "multiply", [x, y], (3,), "float16", types=types)
+    got = compute(plugin, "elementwise", "multiply", [x, y], (3,), "float16", types=types)
     assert got.tolist() == [0.5, -5.0, -4.5]
-    got = computed(plugin, "elementwise", "add", [y, numpy.float32(1)], (3,), "int32", types=("float32",) * 3)
+    got = compute(plugin, "elementwise", "add", [y, numpy.float32(1)], (3,), "int32", types=("float32",) * 3)
     assert got.tolist() == [1, 3, 0]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from forerun._pjrt.emit import emit
 from tests.support.device_plugins.pjrt_plugin import Plugin, dtype_of
-from tests.support.device_plugins.pjrt_specs import assert_same, computed, new, run, spec, storage
+from tests.support.device_plugins.pjrt_specs import assert_same, compute, empty_array, run, spec, storage
 
 
 def base(shape: tuple[int, ...], dtype: str = "float32") -> Any:
@@ -28,7 +28,7 @@ def test_gather_of_one_axis(plugin: Plugin, dtype: str, axis: int, shape: tuple[
     x = base((5, 6, 7), dtype)[::-1]
     i = indices(x.shape[axis], shape)
     expected = numpy.take(x, i, axis)
-    assert_same(computed(plugin, "gather", "", [x, i], expected.shape, dtype, axis=axis, n_indices=1), expected)
+    assert_same(compute(plugin, "gather", "", [x, i], expected.shape, dtype, axis=axis, n_indices=1), expected)
 
 
 @pytest.mark.parametrize("dtype", ["int8", "int32", "uint8", "uint64"])
@@ -36,39 +36,41 @@ def test_gather_of_several_axes(plugin: Plugin, dtype: str) -> None:
     x = base((5, 6, 7))
     i, j = indices(5, (3, 1), dtype), indices(6, (4,), dtype)
     both = [numpy.broadcast_to(v, (3, 4)) for v in (i, j)]
-    assert_same(computed(plugin, "gather", "", [x, *both], (3, 4, 7), "float32", axis=0, n_indices=2), x[i, j])
+    assert_same(compute(plugin, "gather", "", [x, *both], (3, 4, 7), "float32", axis=0, n_indices=2), x[i, j])
     second = [indices(6, (3,), dtype), indices(7, (3,), dtype)]
     expected = x[:, second[0], second[1]]
-    assert_same(computed(plugin, "gather", "", [x, *second], (5, 3), "float32", axis=1, n_indices=2), expected)
+    assert_same(compute(plugin, "gather", "", [x, *second], (5, 3), "float32", axis=1, n_indices=2), expected)
     one = [numpy.asarray(2, dtype), numpy.broadcast_to(numpy.asarray(3, dtype), ())]
-    assert_same(computed(plugin, "gather", "", [x, *one], (7,), "float32", axis=0, n_indices=2), x[2, 3])
+    assert_same(compute(plugin, "gather", "", [x, *one], (7,), "float32", axis=0, n_indices=2), x[2, 3])
 
 
 @pytest.mark.parametrize(("index", "bad"), [([0, -5], False), ([5, 0], True), ([-6, 0], True), ([4, 4], False)])
 def test_indices_out_of_range_are_found(plugin: Plugin, index: list[int], bad: bool) -> None:
     x, i = base((5, 2)), numpy.array(index)
-    got = run(plugin, "gather", "", [x, i], [new((2, 2), "float32")], axis=0, n_indices=1, check=True)
+    got = run(plugin, "gather", "", [x, i], [empty_array((2, 2), "float32")], axis=0, n_indices=1, check=True)
     assert got[1].dtype == bool
     assert bool(got[1]) is bad
     got = run(plugin, "scatter", "", [i, base((2, 2))], [x], update=True, axis=0, check=True)
     assert bool(got[1]) is bad
     i = numpy.array(index, "int64")[:, None]
-    along = run(plugin, "gather_along", "", [x, i], [new((2, 1), "float32")], axis=0, check=True)
+    along = run(plugin, "gather_along", "", [x, i], [empty_array((2, 1), "float32")], axis=0, check=True)
     assert bool(along[1]) is bad
-    along = run(plugin, "gather_along", "", [x, i], [new((2, 1), "float32")], axis=0, check=True, from_end=False)
+    along = run(
+        plugin, "gather_along", "", [x, i], [empty_array((2, 1), "float32")], axis=0, check=True, from_end=False
+    )
     assert bool(along[1]) is (bad or min(index) < 0)
 
 
 def test_large_unsigned_indices_are_those_of_numpy(plugin: Plugin) -> None:
     """NumPy takes them for int64."""
     x, i = base((5,)), numpy.array([2**64 - 1, 3], "uint64")
-    got = run(plugin, "gather", "", [x, i], [new((2,), "float32")], axis=0, n_indices=1, check=True)
+    got = run(plugin, "gather", "", [x, i], [empty_array((2,), "float32")], axis=0, n_indices=1, check=True)
     assert got[0].tolist() == x[i].tolist()
     assert not got[1]
-    got = run(plugin, "gather", "", [x, i - 7], [new((2,), "float32")], axis=0, n_indices=1, check=True)
+    got = run(plugin, "gather", "", [x, i - 7], [empty_array((2,), "float32")], axis=0, n_indices=1, check=True)
     assert bool(got[1])
     wide, i = base((300,)), numpy.array([255, 0], "uint8")
-    got = run(plugin, "gather", "", [wide, i], [new((2,), "float32")], axis=0, n_indices=1, check=True)
+    got = run(plugin, "gather", "", [wide, i], [empty_array((2,), "float32")], axis=0, n_indices=1, check=True)
     assert got[0].tolist() == wide[[255, 0]].tolist()
     assert not got[1]
 
@@ -78,10 +80,10 @@ def test_gather_along(plugin: Plugin, axis: int) -> None:
     x = base((4, 5))
     i = indices(x.shape[axis], (4, 3) if axis else (3, 5))
     expected = numpy.take_along_axis(x, i, axis)
-    assert_same(computed(plugin, "gather_along", "", [x, i], i.shape, "float32", axis=axis), expected)
+    assert_same(compute(plugin, "gather_along", "", [x, i], i.shape, "float32", axis=axis), expected)
     one = x[:, :1] if axis == 0 else x[:1]
     expected = numpy.take_along_axis(numpy.broadcast_to(one, x.shape), i, axis)
-    assert_same(computed(plugin, "gather_along", "", [one, i], i.shape, "float32", axis=axis), expected)
+    assert_same(compute(plugin, "gather_along", "", [one, i], i.shape, "float32", axis=axis), expected)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int8", "bool", "complex64", "bfloat16"])

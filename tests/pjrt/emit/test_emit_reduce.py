@@ -9,7 +9,7 @@ import pytest
 
 from forerun._pjrt.emit import emit
 from tests.support.device_plugins.pjrt_plugin import Plugin, dtype_of
-from tests.support.device_plugins.pjrt_specs import assert_same, computed, new, run, spec, storage
+from tests.support.device_plugins.pjrt_specs import assert_same, compute, empty_array, run, spec, storage
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*encountered:RuntimeWarning")
 
@@ -45,10 +45,10 @@ def test_exact_reductions_are_numpys(plugin: Plugin, name: str, dtype: str) -> N
     x = samples(dtype, nan=dtype[0] == "f")
     for axes in AXES:
         expected = numpy.asarray(getattr(numpy, name).reduce(x, axes, dtype=None if name[:3] == "log" else x.dtype))
-        got = computed(plugin, "reduce", name, [x], expected.shape, expected.dtype.name, axes=axes)
+        got = compute(plugin, "reduce", name, [x], expected.shape, expected.dtype.name, axes=axes)
         assert_same(got, expected)
     kept = getattr(numpy, name).reduce(x, 1, keepdims=True, dtype=expected.dtype)
-    got = computed(plugin, "reduce", name, [x[:, ::-1].transpose(2, 1, 0)], (5, 1, 3), kept.dtype.name, axes=(1,))
+    got = compute(plugin, "reduce", name, [x[:, ::-1].transpose(2, 1, 0)], (5, 1, 3), kept.dtype.name, axes=(1,))
     assert_same(got, numpy.ascontiguousarray(kept.T.reshape(5, 1, 3)).astype(got.dtype))
 
 
@@ -64,18 +64,18 @@ def test_sums_and_products_are_within_rounding(plugin: Plugin, name: str, dtype:
         wide = given.astype(wide.dtype)
         exact = getattr(numpy, name).reduce(wide, axes)
         size = numpy.add.reduce(abs(wide), axes) if name == "add" else abs(exact) * 20
-        got = computed(plugin, "reduce", name, [given], exact.shape, dtype, axes=axes).astype(wide.dtype)
+        got = compute(plugin, "reduce", name, [given], exact.shape, dtype, axes=axes).astype(wide.dtype)
         unit = {"float16": 2**-10, "bfloat16": 2**-7, "float64": 2**-52, "complex128": 2**-52}.get(dtype, 2**-23)
         assert (abs(got - exact) <= 8 * unit * size).all()
 
 
 def test_reduction_in_another_dtype(plugin: Plugin) -> None:
     x = samples("int8")
-    got = computed(plugin, "reduce", "add", [x], (3, 5), "int64", axes=(1,), accumulate="int64")
+    got = compute(plugin, "reduce", "add", [x], (3, 5), "int64", axes=(1,), accumulate="int64")
     assert_same(got, x.sum(1))
     empty = numpy.zeros((3, 0), "float32")
-    assert_same(computed(plugin, "reduce", "add", [empty], (3,), "float32", axes=(1,)), empty.sum(1))
-    assert emit(spec("reduce", "arctan2", [x], [new((3, 5), "int8")], axes=(1,))) is None
+    assert_same(compute(plugin, "reduce", "add", [empty], (3,), "float32", axes=(1,)), empty.sum(1))
+    assert emit(spec("reduce", "arctan2", [x], [empty_array((3, 5), "int8")], axes=(1,))) is None
 
 
 @pytest.mark.parametrize("name", ["add", "multiply", "maximum", "minimum"])
@@ -85,12 +85,12 @@ def test_scans(plugin: Plugin, name: str, dtype: str) -> None:
     x = x.astype(dtype)
     for axis in (0, 1):
         expected = getattr(numpy, name).accumulate(x, axis, dtype=x.dtype)
-        got = computed(plugin, "scan", name, [x], x.shape, dtype, axis=axis)
+        got = compute(plugin, "scan", name, [x], x.shape, dtype, axis=axis)
         if dtype in ("int32", "uint8") or (name[0] == "m" and name != "multiply"):
             assert_same(got, expected)
         else:
             numpy.testing.assert_allclose(got, expected, rtol=2e-2 if dtype == "float16" else 1e-5, atol=1e-3)
-    got = computed(plugin, "cumulative", name, [x[:, :0]], (3, 0), dtype, axis=1)
+    got = compute(plugin, "cumulative", name, [x[:, :0]], (3, 0), dtype, axis=1)
     assert got.shape == (3, 0)
 
 
@@ -98,7 +98,7 @@ def test_counts(plugin: Plugin) -> None:
     x = samples("int8") % 3
     for axes in [None, (0,), (1, 2)]:
         expected = numpy.asarray(numpy.count_nonzero(x, axes))
-        assert_same(computed(plugin, "count_nonzero", "", [x], expected.shape, "int64", axes=axes), expected)
+        assert_same(compute(plugin, "count_nonzero", "", [x], expected.shape, "int64", axes=axes), expected)
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float32", "float16", "complex64"])
@@ -110,10 +110,10 @@ def test_positions(plugin: Plugin, name: str, dtype: str) -> None:
         x = x.astype(dtype)
         for axis in (None, 0, 1, 2):
             expected = numpy.asarray(getattr(numpy, name)(x, axis))
-            got = computed(plugin, "argreduce", name, [x], expected.shape, "int64", axis=axis)
+            got = compute(plugin, "argreduce", name, [x], expected.shape, "int64", axis=axis)
             assert_same(got, expected)
     least = numpy.full(3, -numpy.inf, "float32")
-    assert computed(plugin, "argreduce", "argmax", [least], (), "int64", axis=0) == 0
+    assert compute(plugin, "argreduce", "argmax", [least], (), "int64", axis=0) == 0
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_products(plugin: Plugin, dtype: str) -> None:
     wide = "complex128" if dtype[0] == "c" else "float64" if dtype[0] in "fb" else dtype
     for x, y in pairs:
         expected = numpy.matmul(x.astype(wide), y.astype(wide))
-        got = computed(plugin, "matmul", "", [x, y], expected.shape, dtype)
+        got = compute(plugin, "matmul", "", [x, y], expected.shape, dtype)
         if dtype[0] in "ui":
             assert_same(got, expected)
         elif dtype == "bool":

@@ -11,7 +11,7 @@ import pytest
 from forerun._pjrt.emit import emit
 from tests.support.comparison.formulas import sigmoid
 from tests.support.device_plugins.pjrt_plugin import Plugin
-from tests.support.device_plugins.pjrt_specs import assert_same, computed, new, run, spec
+from tests.support.device_plugins.pjrt_specs import assert_same, compute, empty_array, run, spec
 
 STEPS, BATCH, UNITS = 4, 3, 2
 GATES = {"tanh": 1, "relu": 1, "lstm": 4, "gru": 3}
@@ -59,7 +59,7 @@ def test_all_steps_of_a_layer(plugin: Plugin, rule: str, reversed_: bool) -> Non
     given = operands(rule)
     expected = layer(rule, reversed_, **given)
     gives = ["y", *(["cells"] if rule == "lstm" else []), *(["kept"] if GATES[rule] > 1 else [])]
-    results = [new(expected[n].shape, "float64") for n in gives]
+    results = [empty_array(expected[n].shape, "float64") for n in gives]
     words = {"rule": rule, "reversed": reversed_}
     got = run(plugin, "rnn", "", list(given.values()), results, has=tuple(given), gives=tuple(gives), **words)
     for g, n in zip(got, gives):
@@ -68,7 +68,7 @@ def test_all_steps_of_a_layer(plugin: Plugin, rule: str, reversed_: bool) -> Non
     some = {n: given[n].astype("float32") for n in "xu"}
     zeros = {n: numpy.zeros_like(v) for n, v in given.items()}
     expected = layer(rule, reversed_, **{**zeros, **some})
-    (y,) = run(plugin, "rnn", "", list(some.values()), [new((STEPS, BATCH, UNITS), "float32")], has=("x", "u"),
+    (y,) = run(plugin, "rnn", "", list(some.values()), [empty_array((STEPS, BATCH, UNITS), "float32")], has=("x", "u"),
                gives=("y",), **words)  # fmt: skip
     numpy.testing.assert_allclose(y, expected["y"].reshape(-1), rtol=1e-4, atol=1e-6)
 
@@ -98,7 +98,7 @@ def test_the_way_back_of_a_layer(plugin: Plugin, rule: str, reversed_: bool) -> 
     has |= {"cells": after["cells"]} if rule == "lstm" else {}
     has |= {"kept": after["kept"]} if GATES[rule] > 1 else {}
     gives = {"gx": given["x"], "gh": given["h"], **({"gc0": given["c"]} if rule == "lstm" else {}), "gu": given["x"]}
-    got = run(plugin, "rnn_back", "", list(has.values()), [new(v.shape, "float64") for v in gives.values()],
+    got = run(plugin, "rnn_back", "", list(has.values()), [empty_array(v.shape, "float64") for v in gives.values()],
               has=tuple(has), gives=tuple(gives), rule=rule, reversed=reversed_)  # fmt: skip
     found = dict(zip(gives, got))
     for name, of in (("gx", "x"), ("gh", "h"), *((("gc0", "c"),) if rule == "lstm" else ())):
@@ -122,11 +122,11 @@ def test_transforms(plugin: Plugin, name: str, dtype: str, n: int) -> None:
         expected = function(x.astype("complex128" if name[0] != "r" else "float64"), n, axis) * 0.5
         out = real if name == "irfft" else dtype
         factor = numpy.asarray(0.5, real)[()]
-        got = computed(plugin, "fft", name, [x, factor], expected.shape, out, axis=axis)
+        got = compute(plugin, "fft", name, [x, factor], expected.shape, out, axis=axis)
         assert abs(got - expected).max() <= 8 * numpy.finfo(real).eps * max(1, abs(expected).max())
 
 
 def test_transforms_of_nothing_and_those_that_there_are_not(plugin: Plugin) -> None:
     x, factor = numpy.zeros((0, 4), "complex64"), numpy.float32(1)
     assert emit(spec("fft", "dct", [x, factor], [x], axis=1)) is None
-    assert_same(computed(plugin, "fft", "fft", [x, factor], (0, 4), "complex64", axis=1), x)
+    assert_same(compute(plugin, "fft", "fft", [x, factor], (0, 4), "complex64", axis=1), x)

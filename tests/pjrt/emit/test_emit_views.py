@@ -12,7 +12,7 @@ from numpy.lib.stride_tricks import as_strided, sliding_window_view
 from forerun._pjrt.emit import emit
 from forerun._pjrt.spec import Operand, Output, Spec
 from tests.support.device_plugins.pjrt_plugin import Plugin, dtype_of
-from tests.support.device_plugins.pjrt_specs import assert_same, computed, new, output, run, storage
+from tests.support.device_plugins.pjrt_specs import assert_same, compute, empty_array, output, run, storage
 
 View = Callable[[Any], Any]
 
@@ -77,7 +77,7 @@ ALL = {**PLAIN, **REPEATED}
 def test_views_are_read(plugin: Plugin, name: str) -> None:
     shape, dtype, view = ALL[name]
     x = view(base(shape, dtype))
-    assert_same(computed(plugin, "copy", "", [x], x.shape, x.dtype.name), numpy.ascontiguousarray(x).reshape(x.shape))
+    assert_same(compute(plugin, "copy", "", [x], x.shape, x.dtype.name), numpy.ascontiguousarray(x).reshape(x.shape))
 
 
 @pytest.mark.parametrize("name", PLAIN)
@@ -118,10 +118,14 @@ def test_old_storages_may_be_donated() -> None:
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float16", "bfloat16", "float64", "complex64"])
 def test_fill_and_zeros(plugin: Plugin, dtype: str) -> None:
     value = numpy.asarray(3, dtype_of(dtype))[()]
-    assert_same(run(plugin, "fill", "", [value], [new((2, 3), dtype)])[0], numpy.full(6, value, dtype_of(dtype)))
-    assert_same(run(plugin, "fill", "", [numpy.float64(1)], [new((2,), dtype)])[0], numpy.ones(2, dtype_of(dtype)))
-    assert_same(run(plugin, "zeros", "", [], [new((2, 0), dtype)])[0], numpy.zeros(0, dtype_of(dtype)))
-    assert_same(run(plugin, "zeros", "", [], [new((), dtype)])[0], numpy.zeros(1, dtype_of(dtype)))
+    assert_same(
+        run(plugin, "fill", "", [value], [empty_array((2, 3), dtype)])[0], numpy.full(6, value, dtype_of(dtype))
+    )
+    assert_same(
+        run(plugin, "fill", "", [numpy.float64(1)], [empty_array((2,), dtype)])[0], numpy.ones(2, dtype_of(dtype))
+    )
+    assert_same(run(plugin, "zeros", "", [], [empty_array((2, 0), dtype)])[0], numpy.zeros(0, dtype_of(dtype)))
+    assert_same(run(plugin, "zeros", "", [], [empty_array((), dtype)])[0], numpy.zeros(1, dtype_of(dtype)))
 
 
 def test_fill_of_a_part(plugin: Plugin) -> None:
@@ -135,6 +139,6 @@ def test_fill_of_a_part(plugin: Plugin) -> None:
 def test_concatenate(plugin: Plugin, axis: int) -> None:
     arrays = [base((2, 3), "float32"), base((4, 4), "int8")[:2, :3], base((3, 2), "float64").T, base((2, 3), "bool")]
     expected = numpy.concatenate([x.astype("float64") for x in arrays], axis)
-    assert_same(computed(plugin, "concatenate", "", arrays, expected.shape, "float64", axis=axis), expected)
+    assert_same(compute(plugin, "concatenate", "", arrays, expected.shape, "float64", axis=axis), expected)
     empty = base((0, 3), "float32")
-    assert_same(computed(plugin, "concatenate", "", [empty, arrays[0]], (2, 3), "float32", axis=0), arrays[0])
+    assert_same(compute(plugin, "concatenate", "", [empty, arrays[0]], (2, 3), "float32", axis=0), arrays[0])

@@ -7,7 +7,7 @@ from typing import Any
 import numpy
 
 
-def each(value: Any, n: int, default: int) -> tuple[int, ...]:
+def per_axis(value: Any, n: int, default: int) -> tuple[int, ...]:
     """A number per axis."""
     if value is None or value == ():
         return (default,) * n
@@ -20,7 +20,7 @@ def convolution(
 ) -> numpy.ndarray:  # fmt: skip
     """Every element of the result is a sum over one window."""
     n = data.ndim - 2
-    stride, dilate, pad = each(stride, n, 1), each(dilate, n, 1), each(pad, n, 0)
+    stride, dilate, pad = per_axis(stride, n, 1), per_axis(dilate, n, 1), per_axis(pad, n, 0)
     x = numpy.pad(data, [(0, 0), (0, 0), *((p, p) for p in pad)])
     spans = [(k - 1) * d + 1 for k, d in zip(weight.shape[2:], dilate)]
     counts = [(e - span) // s + 1 for e, span, s in zip(x.shape[2:], spans, stride)]
@@ -42,7 +42,7 @@ def deconvolution(
 ) -> numpy.ndarray:  # fmt: skip
     """Every element of the data adds the kernel, times itself, at its place."""
     n = data.ndim - 2
-    stride, dilate, pad, adj = each(stride, n, 1), each(dilate, n, 1), each(pad, n, 0), each(adj, n, 0)
+    stride, dilate, pad, adj = per_axis(stride, n, 1), per_axis(dilate, n, 1), per_axis(pad, n, 0), per_axis(adj, n, 0)
     per = weight.shape[1]
     reach = [
         (e - 1) * s + (k - 1) * d + 1 + a
@@ -63,7 +63,7 @@ def windows(
 ) -> Iterator[tuple[tuple[int, ...], numpy.ndarray, int]]:
     """The place of each window, what of the data lies in it, and how many elements of data and padding do."""
     n = data.ndim - 2
-    kernel, stride, pad = each(kernel, n, 1), each(stride, n, 1), each(pad, n, 0)
+    kernel, stride, pad = per_axis(kernel, n, 1), per_axis(stride, n, 1), per_axis(pad, n, 0)
     more = [e + 2 * p - k for e, p, k in zip(data.shape[2:], pad, kernel)]
     counts = [(-(-m // s) if full else m // s) + 1 for m, s in zip(more, stride)]
     for at in itertools.product(*map(range, counts)):
@@ -95,7 +95,9 @@ def pooling(
     return y
 
 
-def pools(x: numpy.ndarray, g: numpy.ndarray, y: numpy.ndarray, kernel: Any, stride: Any) -> list[numpy.ndarray]:
+def pool_results_and_gradients(
+    x: numpy.ndarray, g: numpy.ndarray, y: numpy.ndarray, kernel: Any, stride: Any
+) -> list[numpy.ndarray]:
     """Of windows along the last axes: the largest, g at the first elements not below y, the sums, g at all elements."""
     extents, counts = x.shape[-len(kernel) :], g.shape[-len(kernel) :]
 

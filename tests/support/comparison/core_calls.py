@@ -82,7 +82,7 @@ LAYOUTS: dict[str, Callable[[str], np.ndarray]] = {
 }
 
 
-def described(x: Any) -> Any:
+def describe(x: Any) -> Any:
     """All that can be seen of a result."""
     if isinstance(x, np.ndarray):
         values = x.numpy()
@@ -99,11 +99,11 @@ def record_of_call(f: Callable[..., Any], args: tuple[Any, ...], options: dict[s
             result = f(*args, **options)
             arrays = [a for a in args if isinstance(a, np.ndarray)]
             found = "read", [isinstance(result, np.ndarray) and np.shares_memory(result, a) for a in arrays]
-            found = described(result), found
+            found = describe(result), found
         except Exception as error:
             found = found, type(error), str(error)
     return repr((found, [(w.category, str(w.message)) for w in caught]))
 
 
-def shown(found: list[str]) -> str:
+def format_differences(found: list[str]) -> str:
     return "\n".join(found[:10])

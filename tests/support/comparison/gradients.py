@@ -56,10 +56,10 @@ def weighted_sum(outputs: Any) -> Any:
     return total.real if total.dtype.kind == "c" else total
 
 
-def leaves(arrays: list[numpy.ndarray], places: list[int]) -> list[Any]:
-    """forerun's arrays, with gradients in some places."""
+def leaves(arrays: list[numpy.ndarray], argnums: list[int]) -> list[Any]:
+    """forerun's arrays, with gradients for the arguments `argnums`."""
     made = [to_forerun(a) for a in arrays]
-    for i in places:
+    for i in argnums:
         made[i].attach_grad()
     return made
 
@@ -69,13 +69,13 @@ def zero_of(made: list[Any]) -> Any:
     return sum(((x * 0).sum().real for x in made if x.grad is not None), start=np.zeros((), "float64"))
 
 
-def gradients(function: Function, arrays: list[numpy.ndarray], places: list[int], create_graph: bool) -> Any:
-    """The leaves in those places, and the gradients of `weighted_sum` with respect to them."""
-    made = leaves(arrays, places)
+def gradients(function: Function, arrays: list[numpy.ndarray], argnums: list[int], create_graph: bool) -> Any:
+    """The leaves of these arguments, and the gradients of `weighted_sum` with respect to them."""
+    made = leaves(arrays, argnums)
     with autograd.record(train_mode=False):
         loss = weighted_sum(function(made)) + zero_of(made)
-        found = autograd.grad(loss, [made[i] for i in places], create_graph=create_graph)
-    return [made[i] for i in places], found
+        found = autograd.grad(loss, [made[i] for i in argnums], create_graph=create_graph)
+    return [made[i] for i in argnums], found
 
 
 def assert_close(got: Any, want: numpy.ndarray, what: str) -> None:

@@ -18,14 +18,14 @@ _FLOATS = {
 }  # fmt: skip
 
 
-def near_elements(a: numpy.ndarray, b: numpy.ndarray) -> Any:
+def close_elements(a: numpy.ndarray, b: numpy.ndarray) -> Any:
     """Where elements are the same but for roundings; any NaN is like any other, 0.0 like -0.0.
 
-    >>> near_elements(numpy.float32([1.0, 2.0, 0.0]), numpy.float32([1.000001, 2.1, -1e-42])).tolist()
+    >>> close_elements(numpy.float32([1.0, 2.0, 0.0]), numpy.float32([1.000001, 2.1, -1e-42])).tolist()
     [True, False, True]
     """
     if a.dtype.kind == "c":
-        return near_elements(a.real, b.real) & near_elements(a.imag, b.imag)
+        return close_elements(a.real, b.real) & close_elements(a.imag, b.imag)
     same = numpy.asarray(a == b)
     if a.dtype.name not in _FLOATS:
         return same
@@ -37,26 +37,26 @@ def near_elements(a: numpy.ndarray, b: numpy.ndarray) -> Any:
     return same | near | (numpy.isnan(x) & numpy.isnan(y))
 
 
-def near(a: Any, b: Any) -> bool:
+def is_close(a: Any, b: Any) -> bool:
     """Whether dtypes and shapes are the same, and elements are near."""
     a, b = numpy.asarray(a), numpy.asarray(b)
-    return a.dtype == b.dtype and a.shape == b.shape and bool(numpy.all(near_elements(a, b)))
+    return a.dtype == b.dtype and a.shape == b.shape and bool(numpy.all(close_elements(a, b)))
 
 
-def all_near(a: Any, b: Any) -> bool:
+def all_close(a: Any, b: Any) -> bool:
     """The same for arrays in lists, tuples and dicts."""
     if isinstance(a, (tuple, list)):
-        return type(a) is type(b) and len(a) == len(b) and all(map(all_near, a, b))
+        return type(a) is type(b) and len(a) == len(b) and all(map(all_close, a, b))
     if isinstance(a, dict):
-        return a.keys() == b.keys() and all(all_near(x, b[key]) for key, x in a.items())
-    return near(a, b)
+        return a.keys() == b.keys() and all(all_close(x, b[key]) for key, x in a.items())
+    return is_close(a, b)
 
 
-def assert_near(found: Any, expected: Any) -> None:
+def assert_close(found: Any, expected: Any) -> None:
     """Assert that both are near."""
     x, y = numpy.asarray(found), numpy.asarray(expected)
     assert (x.dtype, x.shape) == (y.dtype, y.shape)
-    far = numpy.flatnonzero(~numpy.asarray(near_elements(x, y)).reshape(-1))
+    far = numpy.flatnonzero(~numpy.asarray(close_elements(x, y)).reshape(-1))
     assert not len(far), (
         f"element {far[0]} must be {y.flat[far[0]]}, got {x.flat[far[0]]}; {len(far)} of {x.size} differ"
     )
@@ -71,7 +71,7 @@ def _same(a: Any, b: Any, equal_nan: bool = False) -> bool:
         return True
     if x.dtype.kind not in "fcV" or y.dtype.kind not in "biufcV" or x.shape != y.shape:
         return False
-    return bool(numpy.all(near_elements(x, y.astype(x.dtype))))
+    return bool(numpy.all(close_elements(x, y.astype(x.dtype))))
 
 
 def _assert_same(found: Any, expected: Any, *more: Any, **options: Any) -> None:
@@ -79,10 +79,10 @@ def _assert_same(found: Any, expected: Any, *more: Any, **options: Any) -> None:
         _assert_array_equal(found, expected, *more, **options)
 
 
-def use() -> None:
+def replace_exact_comparisons() -> None:
     """Take nearness for equality in the helpers of tests, before test files import them."""
     import forerun.testing
 
-    bits.equal_bits, bits.same_bits, bits.all_same_bits = near_elements, near, all_near
-    bits.assert_same_bits = forerun.testing.assert_same_bits = assert_near
+    bits.equal_bits, bits.same_bits, bits.all_same_bits = close_elements, is_close, all_close
+    bits.assert_same_bits = forerun.testing.assert_same_bits = assert_close
     numpy.array_equal, numpy.testing.assert_array_equal = _same, _assert_same

@@ -25,14 +25,14 @@ def to_forerun(x: Any) -> Any:
     return type(x)(map(to_forerun, x)) if isinstance(x, (list, tuple)) else x
 
 
-def check(function: Callable[..., Any], *args: Any, rtol: float = 0.0, **kwargs: Any) -> None:
+def check_against_numpy(function: Callable[..., Any], *args: Any, rtol: float = 0.0, **kwargs: Any) -> None:
     """The same results as with NumPy's arrays, and without a wait."""
     want = function(*args, **kwargs)
-    mine, named = to_forerun(args), {k: to_forerun(v) for k, v in kwargs.items()}
+    positional, named = to_forerun(args), {k: to_forerun(v) for k, v in kwargs.items()}
     forerun.waitall()
     waits = _core.stats()["waits"]
     with closed_gate():
-        found = function(*mine, **named)
+        found = function(*positional, **named)
         assert _core.stats()["waits"] == waits
     pairs = zip(found, want, strict=True) if isinstance(want, tuple) else [(found, want)]
     for f, w in pairs:

@@ -30,12 +30,12 @@ def arrays_of(found: Any) -> list[numpy.ndarray]:
     return [numpy.array(x) for x in (found if isinstance(found, (list, tuple)) else [found])]
 
 
-def seen(found: Any) -> Any:
+def comparable(found: Any) -> Any:
     """A result as what can be compared: containers, dtypes, shapes and bytes."""
     if isinstance(found, (tuple, list)):
-        return type(found), [seen(x) for x in found]
+        return type(found), [comparable(x) for x in found]
     return (found.dtype, found.shape, found.numpy().tobytes()) if hasattr(found, "numpy") else found
 
 
-def type_and_text(error: Exception) -> tuple[type[Exception], str]:
+def type_and_message(error: Exception) -> tuple[type[Exception], str]:
     return type(error), str(error)

@@ -118,16 +118,16 @@ def indices(draw: Any, shape: tuple[int, ...], advanced: float = 0.4) -> Any:
 
 
 @st.composite
-def spoken(draw: Any, index: Any) -> Any:
+def equivalent_indices(draw: Any, index: Any) -> Any:
     """Return the index with each array of it as a list, NumPy's, or forerun's."""
 
-    def said(a: numpy.ndarray) -> Any:
-        how = draw(st.sampled_from(["ours", "ours", "numpy", "list"]))
+    def converted(a: numpy.ndarray) -> Any:
+        how = draw(st.sampled_from(["forerun", "forerun", "numpy", "list"]))
         if how == "list" and a.ndim and a.size and a.dtype != "uint64":
             return a.tolist()
         return a if how == "numpy" else _core.from_numpy(a, forerun.current_device().index)
 
-    return mapped(said, index)
+    return mapped(converted, index)
 
 
 @st.composite
@@ -149,13 +149,13 @@ def values(draw: Any, shape: tuple[int, ...], wrong: float = 0.05) -> Any:
     return found.tolist() if draw(st.floats(0, 1)) < 0.15 else found
 
 
-def agree(mine: Any, theirs: Any) -> None:
+def assert_same_outcome(result: Any, expected: Any) -> None:
     """Check that two outcomes are the same values, or exceptions of one type, with forerun's form of messages."""
-    if isinstance(theirs, Exception) or isinstance(mine, Exception):
-        assert type(mine) is type(theirs), f"{mine!r} {theirs!r}"
-        assert " must " in str(mine), str(mine)
-        assert ", got " in str(mine), str(mine)
+    if isinstance(expected, Exception) or isinstance(result, Exception):
+        assert type(result) is type(expected), f"{result!r} {expected!r}"
+        assert " must " in str(result), str(result)
+        assert ", got " in str(result), str(result)
         return
-    assert len(mine) == len(theirs)
-    for a, b in zip(mine, theirs):
+    assert len(result) == len(expected)
+    for a, b in zip(result, expected):
         assert same_bits(a, b), f"{a.dtype} {a.shape} {a!r}\n{b.dtype} {b.shape} {b!r}"

@@ -13,7 +13,7 @@ START = """
 import ctypes
 fake = ctypes.CDLL({path!r})
 gpu, other = forerun.gpu(0), forerun.gpu(1)
-def said(f):
+def outcome(f):
     try:
         return f()
     except Exception as error:

@@ -59,14 +59,14 @@ def run(
     return plugin.run(text, *given, *(storage(x) for x in outputs if update), optimised=optimised)
 
 
-def new(shape: tuple[int, ...], dtype: str) -> Any:
+def empty_array(shape: tuple[int, ...], dtype: str) -> Any:
     """A new array, which an operation writes."""
     return numpy.zeros(shape, dtype_of(dtype))
 
 
-def computed(plugin: Plugin, kind: str, name: str, inputs: Sequence[Any], shape: Any, dtype: str, **more: Any) -> Any:
+def compute(plugin: Plugin, kind: str, name: str, inputs: Sequence[Any], shape: Any, dtype: str, **more: Any) -> Any:
     """The one result of an operation, as a new array."""
-    return run(plugin, kind, name, inputs, [new(shape, dtype)], **more)[0].reshape(shape)
+    return run(plugin, kind, name, inputs, [empty_array(shape, dtype)], **more)[0].reshape(shape)
 
 
 def ulps(got: Any, expected: Any) -> float:

@@ -34,21 +34,21 @@ def run(main: Coroutine[Any, Any, Any], loop: str = "asyncio") -> Any:
         return runner.run(bounded())
 
 
-async def turns(n: int = 3) -> None:
+async def run_other_tasks(n: int = 3) -> None:
     """Lets the other tasks have some turns."""
     for _ in range(n):
         await asyncio.sleep(0)
 
 
-def descriptors() -> int:
-    """How many files, sockets and bells the process has open."""
+def open_descriptors() -> int:
+    """How many file descriptors the process has open."""
     return len(os.listdir("/proc/self/fd"))
 
 
 async def _first() -> None:
     with closed_gate():
         tasks = [asyncio.ensure_future(np.ones(2) + 1)]
-        await turns()
+        await run_other_tasks()
     await asyncio.wait(tasks)
 
 

@@ -12,7 +12,7 @@ from forerun.np import host
 PATIENCE = 60.0  # seconds after which a task that is not released stops
 
 
-class NoSuchPlace(Exception):
+class UserError(Exception):
     """An exception of the user's own."""
 
 

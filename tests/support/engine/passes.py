@@ -18,21 +18,21 @@ ALL = ",".join(_PASSES)
 SETTINGS = ("", *_PASSES, ALL)  # none, each alone, all
 
 
-def done() -> dict[str, int]:
+def pass_counts() -> dict[str, int]:
     """Return the counts of the passes by now, once all work has ended."""
     _core.quiesce()
     stats = forerun.stats()
     return {name: stats[name] for name in ("dropped", "groups", "grouped", "elided")}
 
 
-def issued_as_a_whole(program: Callable[..., Any], *inputs: Any) -> tuple[Any, dict[str, int]]:
+def results_and_pass_counts(program: Callable[..., Any], *inputs: Any) -> tuple[Any, dict[str, int]]:
     """Results of a program that is issued as a whole before anything starts; and what the passes did."""
     arrays = [np.array(x) for x in inputs]
     forerun.waitall()
-    before = done()
+    before = pass_counts()
     with closed_gate():
         results = program(*arrays)
-    return results, {name: n - before[name] for name, n in done().items()}
+    return results, {name: n - before[name] for name, n in pass_counts().items()}
 
 
 def check_all_passes(program: Callable[..., Any], *inputs: Any) -> dict[str, int]:
@@ -42,12 +42,12 @@ def check_all_passes(program: Callable[..., Any], *inputs: Any) -> dict[str, int
     did: dict[str, int] = {}
     for passes in SETTINGS:
         with configured(engine="async", workers=2, passes=passes):
-            results, did = issued_as_a_whole(program, *inputs)
+            results, did = results_and_pass_counts(program, *inputs)
             assert bits_of(results) == expected, f"passes {passes!r}"
     return did
 
 
-def floats(*shape: int, dtype: str = "float32") -> numpy.ndarray:
+def random_floats(*shape: int, dtype: str = "float32") -> numpy.ndarray:
     return numpy.random.default_rng(5).normal(size=shape).astype(dtype)
 
 
@@ -56,7 +56,7 @@ def gelu(x: Any) -> Any:
     return 0.5 * x * (1 + np.tanh(0.7978845608 * (x + 0.044715 * (x * x * x))))
 
 
-def ran_in_the_call(work: Callable[[], Any]) -> int:
+def operations_run_in_call(work: Callable[[], Any]) -> int:
     """How much of this ran in the call."""
     before = forerun.stats()["at_once"]
     kept = work()

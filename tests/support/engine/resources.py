@@ -15,7 +15,7 @@ from forerun import _core
 from forerun._io import ordering as order
 
 
-def in_use() -> dict[str, int]:
+def resource_counts() -> dict[str, int]:
     """How much there is now of each thing that must not pile up."""
     found = dict(_core.in_use())
     found["live bytes"] = sum(forerun.memory(device)["live"] for device in forerun.devices())
@@ -24,25 +24,25 @@ def in_use() -> dict[str, int]:
     return found
 
 
-def more(before: dict[str, int]) -> dict[str, int]:
+def increases(before: dict[str, int]) -> dict[str, int]:
     """Return the resources of which there are more than before, and how many more."""
-    now = in_use()
+    now = resource_counts()
     return {name: now[name] - n for name, n in before.items() if now[name] > n}
 
 
-def settled(before: dict[str, int]) -> dict[str, int]:
+def leaks(before: dict[str, int]) -> dict[str, int]:
     """The same once pending work has ended and cycles are gone; cheap where nothing is more from the start."""
-    left = more(before)
+    left = increases(before)
     for settle in (_end_work, gc.collect, _core.quiesce):  # the last references go when the workers do
         if not left:
             return left
         settle()
-        left = more(before)
+        left = increases(before)
     for _ in range(100):
         if left.keys() != {"files"}:
             break
         time.sleep(0.01)  # a thread of a library may have a file open for a moment
-        left = more(before)
+        left = increases(before)
     return left
 
 
@@ -52,7 +52,7 @@ def _end_work() -> None:
     gc.collect(1)  # what is young, which is little: mostly that is all
 
 
-def soon(condition: Callable[[], bool]) -> bool:
+def eventually(condition: Callable[[], bool]) -> bool:
     """Whether it holds once the interpreter, or a thread, has done what it was asked to do between instructions."""
     return any(condition() for _ in range(100_000))
 
@@ -77,7 +77,7 @@ class Peak:
         Path("/proc/self/clear_refs").write_text("5")  # forgets it
         self._before = self._most()
 
-    def risen(self) -> int:
+    def increase(self) -> int:
         """In bytes."""
         return self._most() - self._before
 

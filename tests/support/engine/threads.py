@@ -9,7 +9,7 @@ from typing import Any
 from tests.support.processes.subprocesses import PATIENCE
 
 
-def in_threads(n: int, work: Callable[[int], Any], *, keep: bool = False) -> list[Any]:
+def run_in_threads(n: int, work: Callable[[int], Any], *, keep: bool = False) -> list[Any]:
     """Return work(0), ..., work(n - 1), each run in a thread of its own, all started together.
 
     An exception of one is raised here, or is its result with `keep`.

@@ -16,7 +16,7 @@ from forerun.testing import closed_gate
 PATIENCE = 60.0  # seconds; only a failure ever takes so long
 
 
-class Helper(threading.Thread):
+class ResultThread(threading.Thread):
     """Runs a function, and keeps what it returned or raised."""
 
     def __init__(self, function: Callable[[], Any]) -> None:
@@ -33,10 +33,10 @@ class Helper(threading.Thread):
 
 
 @contextmanager
-def beside_closed_gate(function: Callable[[], Any]) -> Iterator[Helper]:
+def thread_at_closed_gate(function: Callable[[], Any]) -> Iterator[ResultThread]:
     """A thread that runs the function while the gate is closed; the gate is open again after the block."""
     with closed_gate():
-        helper = Helper(function)
+        helper = ResultThread(function)
         helper.start()
         yield helper
     helper.join(PATIENCE)
@@ -46,11 +46,11 @@ def beside_closed_gate(function: Callable[[], Any]) -> Iterator[Helper]:
         raise helper.error
 
 
-def returns(function: Callable[[], Any]) -> Any:
+def result_without_waiting(function: Callable[[], Any]) -> Any:
     """Return the result of a function that must not wait, while the engine is held."""
     forerun.waitall()
     waits = _core.stats()["waits"]
-    with beside_closed_gate(function) as helper:
+    with thread_at_closed_gate(function) as helper:
         helper.join(PATIENCE)
         stuck, waited = helper.is_alive(), _core.stats()["waits"] - waits
     assert not stuck, "it must return while the engine is held"
@@ -58,11 +58,11 @@ def returns(function: Callable[[], Any]) -> Any:
     return helper.result
 
 
-def waits_for_values(function: Callable[[], Any]) -> None:
+def assert_waits(function: Callable[[], Any]) -> None:
     """Checks that the function waits: it is seen waiting, and ends only when the engine goes on."""
     forerun.waitall()
     waits = _core.stats()["waits"]
-    with beside_closed_gate(function) as helper:
+    with thread_at_closed_gate(function) as helper:
         while helper.is_alive() and _core.stats()["waits"] == waits:
             helper.join(0.001)
         waited = helper.is_alive()

@@ -21,7 +21,7 @@ def values(n: int) -> numpy.ndarray:
     return numpy.random.default_rng(n).integers(0, 256, n, "u1")
 
 
-def kind_of(folder: Path) -> str:
+def file_system_kind(folder: Path) -> str:
     """Return the behaviour of a folder's file system.
 
     "device": takes whole blocks without a copy, nothing else; "memory": takes all; "none": takes nothing.

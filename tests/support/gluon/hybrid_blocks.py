@@ -21,7 +21,7 @@ def mlp(*more: gluon.Block) -> nn.HybridSequential:
     return net
 
 
-def programs(block: Any) -> int:
+def program_count(block: Any) -> int:
     return len(block._recorded.recorded.programs)
 
 
@@ -53,7 +53,7 @@ def trajectory(make: Callable[[], Any], hybrid: bool, x: Any, steps: int = 3) ->
     return [*found, net(data).asnumpy(), net(data).asnumpy()]
 
 
-def counted() -> tuple[gluon.HybridBlock, list[int]]:
+def counting_block() -> tuple[gluon.HybridBlock, list[int]]:
     """A block that counts how often its `forward` runs."""
     calls: list[int] = []
 

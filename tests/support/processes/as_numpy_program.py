@@ -10,7 +10,7 @@ from typing import Any
 from forerun.as_numpy import install_as_numpy, uninstall_as_numpy
 
 Run = Callable[..., dict[str, Any]]
-GIVEN = (
+SETUP = (
     "import json, numpy as np, pandas\n"
     "from collections import abc\n"
     "x = np.arange(6).reshape(2, 3)\n"
@@ -43,7 +43,7 @@ def value_of(expression: str, names: dict[str, Any]) -> str:
 
 
 @contextmanager
-def replaced(folder: Path) -> Iterator[None]:
+def numpy_replaced(folder: Path) -> Iterator[None]:
     """Inside, files of the folder get forerun as NumPy."""
     install_as_numpy(folder)
     try:
@@ -63,7 +63,7 @@ def running(folder: Path) -> Iterator[Run]:
         exec(compile(text, str(file), "exec"), names)
         return names
 
-    with replaced(folder):
+    with numpy_replaced(folder):
         yield run
 
 
@@ -71,9 +71,9 @@ def running(folder: Path) -> Iterator[Run]:
 def with_both(folder: Path) -> Iterator[list[dict[str, Any]]]:
     """Gives names of a program with NumPy, and with forerun in the folder."""
     spaces: list[dict[str, Any]] = [{"__file__": str(folder.parent / "with.py")}, {"__file__": str(folder / "with.py")}]
-    with replaced(folder):
+    with numpy_replaced(folder):
         for space in spaces:
-            exec(GIVEN, space)
+            exec(SETUP, space)
         yield spaces
         for space in spaces:
             space.clear()

@@ -43,12 +43,12 @@ def run_mpiexec(folder: Path, size: int, program: str, **more: str) -> subproces
     return subprocess.run(words, env=variables, capture_output=True, text=True, timeout=PATIENCE, check=False)
 
 
-def said(done: subprocess.CompletedProcess[str]) -> list[str]:
+def launcher_lines(done: subprocess.CompletedProcess[str]) -> list[str]:
     """The lines of the launcher. That of MPI may write others."""
     return [line for line in done.stderr.splitlines() if line.startswith("forerun run: ")]
 
 
-def check_that_two_learned_of_rank_2(
+def check_reports_of_failed_rank_2(
     done: subprocess.CompletedProcess[str], status: int, begins: str, says: str, ends: str
 ) -> None:
     """Check the lines of ranks 0 and 1, which learned that rank 2 had failed, and that the launcher killed neither."""

@@ -23,7 +23,7 @@ import service
 from forerun import _core
 
 
-def without_core() -> list[float]:
+def seconds_without_core() -> list[float]:
     """For each thread of the process, this one first, how many seconds it has been ready to run and had no core."""
     threads = sorted(os.listdir("/proc/self/task"), key=lambda thread: int(thread) != os.getpid())
     found = []
@@ -33,7 +33,7 @@ def without_core() -> list[float]:
     return found
 
 
-def blocked() -> int:
+def voluntary_context_switches() -> int:
     """How often this thread has slept of its own accord."""
     return resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw
 
@@ -54,14 +54,14 @@ class Meter(selectors.DefaultSelector):
 
     def begin(self) -> None:
         """A turn begins."""
-        self.before = without_core()
-        self.slept, self.cpu, self.clock = blocked(), time.thread_time(), time.monotonic()
+        self.before = seconds_without_core()
+        self.slept, self.cpu, self.clock = voluntary_context_switches(), time.thread_time(), time.monotonic()
 
     def end(self) -> None:
         """It ends."""
         took, computed = time.monotonic() - self.clock, time.thread_time() - self.cpu
-        if blocked() > self.slept:
-            own, *others = (now - then for now, then in zip(without_core(), self.before))
+        if voluntary_context_switches() > self.slept:
+            own, *others = (now - then for now, then in zip(seconds_without_core(), self.before))
             computed = max(computed, took - own - max(others, default=0.0))
         self.turn = max(self.turn, computed)
         self.turns += computed

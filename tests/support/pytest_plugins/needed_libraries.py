@@ -13,7 +13,7 @@ import pytest
 
 from tests.support.paths import ROOT
 
-OTHERS = {"opentelemetry-sdk": "opentelemetry"}  # distributions whose modules have another name
+MODULE_NAMES = {"opentelemetry-sdk": "opentelemetry"}  # distributions whose modules have another name
 IMPORT = re.compile(r"^(?:import|from) +(\w+)", re.MULTILINE)
 
 
@@ -21,7 +21,7 @@ def libraries() -> set[str]:
     """Return the modules of the libraries that tests beside them need."""
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     names = (re.split("[<>=]", requirement)[0] for requirement in extras["adapters"])
-    return {OTHERS.get(name, name) for name in names}
+    return {MODULE_NAMES.get(name, name) for name in names}
 
 
 def missing(source: str, wanted: set[str]) -> list[str]:

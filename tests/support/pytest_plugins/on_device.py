@@ -135,6 +135,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Open the plugin, whose devices stay visible, and compare as its devices compute."""
     if name := config.getoption("--device"):
-        nearness.use()
+        nearness.replace_exact_comparisons()
         devices.gpus(modules=ROOT / "build" / "gpu" / "suite")
         config.pluginmanager.register(OnDevice(name))

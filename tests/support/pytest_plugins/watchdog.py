@@ -28,9 +28,9 @@ class Watchdog(threading.Thread):
         while True:
             time.sleep(min(1.0, self.limit / 4))
             if time.monotonic() - self.since > self.limit:
-                self.bite()
+                self.end_run()
 
-    def bite(self) -> None:
+    def end_run(self) -> None:
         capture = self.config.pluginmanager.getplugin("capturemanager")
         if capture:
             capture.suspend_global_capture(in_=True)

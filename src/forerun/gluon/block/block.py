@@ -125,11 +125,11 @@ class Block:
     def _register(self, name: str, value: Block | Parameter) -> None:
         if "_params" not in self.__dict__:
             raise RuntimeError(f"{type(self).__name__}: super().__init__() must come before {name!r} is set")
-        mine, other = self._children, self._params
+        members, other = self._children, self._params
         if isinstance(value, Parameter):
-            mine, other = other, mine  # type: ignore[assignment]
+            members, other = other, members  # type: ignore[assignment]
         other.pop(name, None)
-        mine[name] = value  # type: ignore[assignment]
+        members[name] = value  # type: ignore[assignment]
 
     @property
     def name(self) -> str:

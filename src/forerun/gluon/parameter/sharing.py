@@ -47,9 +47,9 @@ def share(block: Block, params: ParameterDict) -> None:
             "; where layers are added later, call share_parameters then"
         )
     for name in own:
-        mine, other = own[name].shape, params[name].shape if name in params else None
-        if mine is not None and other is not None and not _fit(mine, other):
-            raise ValueError(f"{type(block).__name__}: params must fit, got {name} of {other} for {mine}")
+        own_shape, given_shape = own[name].shape, params[name].shape if name in params else None
+        if own_shape is not None and given_shape is not None and not _fit(own_shape, given_shape):
+            raise ValueError(f"{type(block).__name__}: params must fit, got {name} of {given_shape} for {own_shape}")
     block.share_parameters(params)
 
 

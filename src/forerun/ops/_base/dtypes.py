@@ -92,7 +92,7 @@ def _limits(dtype: numpy.dtype) -> Any:
         return numpy.finfo(dtype)
     import ml_dtypes  # there, as the dtype is
 
-    return ml_dtypes.finfo(dtype)  # type: ignore[no-untyped-call]  # theirs
+    return ml_dtypes.finfo(dtype)  # type: ignore[no-untyped-call]
 
 
 class finfo:

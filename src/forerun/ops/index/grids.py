@@ -59,13 +59,13 @@ class _Grid:
     [[[0.0], [1.0]], [[0.0, 0.5, 1.0]]]
     """
 
-    def __init__(self, name: str, numpys: Any) -> None:
+    def __init__(self, name: str, numpy_grid: Any) -> None:
         self._name = name
-        self._numpys = numpys
+        self._numpy_grid = numpy_grid
 
     def __getitem__(self, key: Array) -> Any:
         try:
-            found = self._numpys[key]
+            found = self._numpy_grid[key]
         except (TypeError, AttributeError) as error:
             raise type(error)(f"{self._name}: an index must be slices of numbers, got {key!r}") from None
         if isinstance(found, tuple):

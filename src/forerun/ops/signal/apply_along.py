@@ -150,8 +150,8 @@ class vectorize:
         self.signature = signature
         names = list(otypes) if otypes is not None else None
         self.otypes = None if names is None else [as_dtype("vectorize", t) for t in names]
-        numpys = None if self.otypes is None else [t.char for t in self.otypes]
-        self._function = numpy.vectorize(pyfunc, numpys, doc, excluded, cache, signature)
+        typecodes = None if self.otypes is None else [t.char for t in self.otypes]
+        self._function = numpy.vectorize(pyfunc, typecodes, doc, excluded, cache, signature)
         self.excluded = self._function.excluded
         self.__doc__ = self._function.__doc__
         self.__name__ = getattr(pyfunc, "__name__", "vectorize")

@@ -93,20 +93,20 @@ def gradients(run: Recorded) -> dict[int, Gradients]:
     for n, op in run.ops.items():
         if op.site != site or op.step < 0:
             continue
-        mine: set[int] = set()
+        read: set[int] = set()
         for d in op.deps:
             dep = run.ops.get(d)
             if dep is None or dep.step != op.step:
                 continue
-            mine |= owner.get(d, set()) if dep.site == site else {d}
-        owner[n] = mine
+            read |= owner.get(d, set()) if dep.site == site else {d}
+        owner[n] = read
         step = found.setdefault(op.step, Gradients(site, {}, {}, {}))
-        step.sizes |= {g: _size(run, g, g in passed_on) for g in mine}
-        total = sum(step.sizes[g] for g in mine) or 1
-        for g in mine:
+        step.sizes |= {g: _size(run, g, g in passed_on) for g in read}
+        total = sum(step.sizes[g] for g in read) or 1
+        for g in read:
             step.users.setdefault(g, []).append(n)
             step.update[g] = max(step.update.get(g, 0.0), op.seconds * step.sizes[g] / total)
-            step.joint |= {n} if len(mine) > 1 else set()
+            step.joint |= {n} if len(read) > 1 else set()
     for step in found.values():
         step.users = dict(sorted(step.users.items()))
     return {k: step for k, step in found.items() if step.users}
@@ -252,10 +252,10 @@ class _Maker:
     def _divide(self, found: Gradients, owners: dict[int, int]) -> None:
         """Let each device update the parameters whose gradients it has added."""
         for n in found.all_users:
-            mine = [g for g, users in found.users.items() if n in users]
-            total = sum(found.sizes[g] for g in mine) or 1
+            updated = [g for g, users in found.users.items() if n in users]
+            total = sum(found.sizes[g] for g in updated) or 1
             for d in range(self.machine.devices):
-                share = sum(found.sizes[g] for g in mine if owners[g] == d) / total
+                share = sum(found.sizes[g] for g in updated if owners[g] == d) / total
                 task = self.program.tasks[self.number[n, d]]
                 task.pieces = tuple(p * share for p in task.pieces)
                 if not share:

@@ -22,8 +22,8 @@ function layOut() {
   let y = AXIS + 2;
   for (const title of titles) {
     title.top = y;
-    const mine = (row) => row.rank === title.rank;
-    y = layOutRank(lanes.filter(mine), curves.filter(mine), y + TITLE) + 4;
+    const ofRank = (row) => row.rank === title.rank;
+    y = layOutRank(lanes.filter(ofRank), curves.filter(ofRank), y + TITLE) + 4;
   }
   return y;
 }

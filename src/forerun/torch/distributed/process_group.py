@@ -99,10 +99,10 @@ def init_process_group(
         raise ValueError(
             f"init_process_group: init_method or store must be given, or none of them, got both ({init_method!r})"
         )
-    for name, given, said in (("world_size", world_size, _dist.size()), ("rank", rank, _dist.rank())):
-        if given not in (-1, said):
+    for name, given, launched in (("world_size", world_size, _dist.size()), ("rank", rank, _dist.rank())):
+        if given not in (-1, launched):
             raise ValueError(
-                f"init_process_group: {name} must be the launcher's, {said}, got {given}; "
+                f"init_process_group: {name} must be the launcher's, {launched}, got {given}; "
                 f"start ranks by `forerun run -n`"
             )
     if _begun:

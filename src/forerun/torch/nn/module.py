@@ -98,8 +98,8 @@ class Module:
         if isinstance(value, Module) or is_parameter(value):
             if "_modules" not in self.__dict__:
                 raise RuntimeError(f"{type(self).__name__}: super().__init__() must come before {name!r} is set")
-            mine: dict[str, Any] = self._modules if isinstance(value, Module) else self._parameters
-            mine[name] = value
+            members: dict[str, Any] = self._modules if isinstance(value, Module) else self._parameters
+            members[name] = value
         elif "_buffers" in self.__dict__ and name in self._buffers:
             self._buffers[name] = value
         super().__setattr__(name, value)
