@@ -105,3 +105,31 @@ def test_masked_arrays_and_matrices_of_arrays_can_be_written(run: Run) -> None:
     assert names["masked"].tolist() == [None, 7, 7, 3]
     assert names["matrix"].tolist() == [[0, 9, 2, 3]]
     assert names["x"].tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("value", ["None", "3", "[1]", "'a'", "np.float64(1)", "np", "np.ndarray", "x[0]", "x > 1"])
+def test_instances_of_ndarray(run: Run, value: str) -> None:
+    names = run(f"{GIVEN}v = {value}\nfound = isinstance(v, np.ndarray), isinstance(v, (np.ndarray, list))\n")
+    expected = value == "x > 1"
+    assert names["found"] == (expected, expected or value == "[1]")
+
+
+def test_scalars_as_arguments_of_generators(run: Run) -> None:
+    names = run(
+        f"{GIVEN}"
+        "n = np.prod((2, 3))\n"
+        "drawn = np.random.RandomState(0).permutation(n), np.random.default_rng(0).permutation(n)\n"
+    )
+    assert [v.tolist() for v in names["drawn"]] == [
+        numpy.random.RandomState(0).permutation(6).tolist(),
+        numpy.random.default_rng(0).permutation(6).tolist(),
+    ]
+
+
+def test_arrays_as_shapes(run: Run) -> None:
+    names = run(
+        f"{GIVEN}shape = np.array([2, 2])\n"
+        "x.shape = shape\n"
+        "shapes = x.shape, x.reshape(shape).shape, np.zeros(shape).shape, np.reshape(x, shape[:1] * 2).shape\n"
+    )
+    assert names["shapes"] == ((2, 2), (2, 2), (2, 2), (4,))

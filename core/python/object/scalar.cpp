@@ -82,8 +82,8 @@ bool is_ndarray(nb::handle x) {
 }  // namespace
 
 void init_scalars(Module& m) {
-  m.def("is_ndarray", is_ndarray);
-  m.def("is_scalar", [](nb::handle o) { return is_scalar(o.ptr()); });
+  m.def("is_ndarray", is_ndarray, nb::arg("x").none());
+  m.def("is_scalar", [](nb::handle o) { return is_scalar(o.ptr()); }, nb::arg("o").none());
   m.def("as_scalar", as_scalar, nb::arg("a"),
         "The same object, a scalar from now on if it has no axes. Its storage must not be shared.");
   m.def("as_array", scalar_to_array, nb::arg("a"),

@@ -45,8 +45,10 @@ def each_inside(x: Any, convert: Callable[[Any], Any]) -> Any:
 
 
 def values(x: Any, writable: bool = False) -> Any:
-    """Replace forerun arrays by NumPy arrays, in nested tuples, lists and dicts too. Waits."""
+    """Replace forerun arrays and scalars by NumPy's, in nested tuples, lists and dicts too. Waits."""
     if isinstance(x, _core.Array):
+        if _core.is_scalar(x):
+            return x.numpy()[()]
         return x.asnumpy() if writable else x.numpy()
     if type(x) in (list, tuple) and _PYTHONS.issuperset(map(type, x)):
         return x

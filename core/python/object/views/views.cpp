@@ -207,6 +207,9 @@ void init_views(Module& m) {
   m.def("reinterpret", reinterpret, nb::arg("a"), nb::arg("dtype"), "A view of the same bytes with another dtype.");
   m.def("part", part, nb::arg("a"), nb::arg("imaginary"),
         "A view of the real or the imaginary parts of complex numbers.");
+  m.def(
+      "byte_offset", [](nb::handle a) { return arg("byte_offset", a).layout.offset; }, nb::arg("a"),
+      "The bytes of the storage before the first element.");
   m.def("reshape", reshape);
   m.def("transpose", transpose);
   m.def("broadcast_to", broadcast_view);

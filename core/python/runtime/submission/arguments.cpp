@@ -14,8 +14,10 @@ namespace forerun {
 Dims parse_dims(const char* op, PyObject* o) {
   if (PyIndex_Check(o)) {
     int64_t n = PyNumber_AsSsize_t(o, PyExc_OverflowError);
-    if (n == -1 && PyErr_Occurred()) throw PythonError{};
-    return Dims{n};
+    if (n != -1 || !PyErr_Occurred()) return Dims{n};
+    const bool sequence = PyErr_ExceptionMatches(PyExc_TypeError) && PySequence_Check(o);  // an array of extents
+    if (!sequence) throw PythonError{};
+    PyErr_Clear();
   }
   PyObject* items = PySequence_Fast(o, "shape must be an int or a sequence of ints");
   if (!items) throw PythonError{};

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -189,8 +190,29 @@ def broadcast_shapes(*args: Any) -> tuple[int, ...]:
     return convert.broadcast_shapes("broadcast_shapes", *((s,) if isinstance(s, int) else tuple(s) for s in args))
 
 
+class _Addresses:
+    """Where the elements of an array lie in its storage, as NumPy reads it; the memory itself is not read."""
+
+    def __init__(self, x: Array) -> None:
+        at = (1 << 32) + _core.byte_offset(x)  # of a storage that begins anywhere but at 0
+        kind = f"|V{x.itemsize}"
+        self.__array_interface__ = {
+            "version": 3,
+            "shape": x.shape,
+            "strides": x.strides,
+            "typestr": kind,
+            "data": (at, True),
+        }
+
+
+def _overlap(test: Callable[..., bool], a: Any, b: Any, max_work: int | None) -> bool:
+    if isinstance(a, numpy.ndarray) or isinstance(b, numpy.ndarray):
+        return isinstance(a, numpy.ndarray) and isinstance(b, numpy.ndarray) and bool(test(a, b, max_work))
+    return _core.shares_storage(a, b) and bool(test(*(numpy.asarray(_Addresses(x)) for x in (a, b)), max_work))
+
+
 def may_share_memory(a: ArrayLike, b: ArrayLike, /, max_work: int | None = 0) -> bool:
-    """Test whether two arrays are views of one storage; none is shared with NumPy's arrays.
+    """Test whether the ranges of memory of two arrays overlap; none is shared with NumPy's arrays. Does not wait.
 
     Parameters
     ----------
@@ -199,12 +221,12 @@ def may_share_memory(a: ArrayLike, b: ArrayLike, /, max_work: int | None = 0) ->
     b : array_like
         The second array.
     max_work : int, optional
-        Has no effect.
+        How much work to do on an exact answer; 0: compare the ranges alone.
 
     Returns
     -------
     bool
-        Whether two arrays are views of one storage.
+        Whether the arrays may share elements.
 
     Raises
     ------
@@ -215,17 +237,14 @@ def may_share_memory(a: ArrayLike, b: ArrayLike, /, max_work: int | None = 0) ->
     --------
     >>> from forerun import np
     >>> x = np.zeros(4)
-    >>> np.may_share_memory(x, x[1:]), np.may_share_memory(x, x.copy()), np.may_share_memory(x, x.numpy())
+    >>> np.may_share_memory(x, x[1:]), np.may_share_memory(x[:2], x[2:]), np.may_share_memory(x, x.copy())
     (True, False, False)
     """
-    if isinstance(a, numpy.ndarray) or isinstance(b, numpy.ndarray):
-        both = isinstance(a, numpy.ndarray) and isinstance(b, numpy.ndarray)
-        return both and numpy.may_share_memory(a, b)
-    return _core.shares_storage(a, b)
+    return _overlap(numpy.may_share_memory, a, b, max_work)
 
 
 def shares_memory(a: ArrayLike, b: ArrayLike, /, max_work: int | None = -1) -> bool:
-    """Test whether two arrays are views of one storage, like `may_share_memory`.
+    """Test whether two arrays have elements in common. Does not wait.
 
     Parameters
     ----------
@@ -234,18 +253,25 @@ def shares_memory(a: ArrayLike, b: ArrayLike, /, max_work: int | None = -1) -> b
     b : array_like
         The second array.
     max_work : int, optional
-        Has no effect.
+        How much work to do on an exact answer; -1: as much as it takes.
 
     Returns
     -------
     bool
-        Whether two arrays are views of one storage.
+        Whether the arrays share elements.
+
+    Raises
+    ------
+    TypeError
+        For non-arrays.
+    numpy.exceptions.TooHardError
+        If the answer takes more than `max_work`.
 
     Examples
     --------
     >>> from forerun import np
     >>> x = np.zeros(4)
-    >>> np.shares_memory(x, x[1:])
-    True
+    >>> np.shares_memory(x, x[1:]), np.shares_memory(x[::2], x[1::2])
+    (True, False)
     """
-    return may_share_memory(a, b, max_work)
+    return _overlap(numpy.shares_memory, a, b, max_work)
