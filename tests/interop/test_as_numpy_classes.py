@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import pickle
 import subprocess
 import sys
@@ -133,3 +134,29 @@ def test_arrays_as_shapes(run: Run) -> None:
         "shapes = x.shape, x.reshape(shape).shape, np.zeros(shape).shape, np.reshape(x, shape[:1] * 2).shape\n"
     )
     assert names["shapes"] == ((2, 2), (2, 2), (2, 2), (4,))
+
+
+def test_classes_with_array_methods(run: Run) -> None:
+    names = run(
+        f"{GIVEN}"
+        "class Parameter:\n"
+        "    def __init__(self, value): self.value = value\n"
+        "    def __array__(self, dtype=None, copy=None): return np.array(float(self.value), dtype)\n"
+        "    def __float__(self): return float(self.value)\n"
+        "class Derived(Parameter):\n"
+        "    pass\n"
+        "class Others:\n"
+        "    __array__ = staticmethod(np.ones)\n"
+        "p, d = Parameter(2), Derived(3)\n"
+        "found = np.array(p), np.array([[p]]), np.sin(d), x * p, p.__array__('float32').dtype, np.asarray(d) + x\n"
+    )
+    assert [v.tolist() for v in names["found"][:2]] == [2, [[2]]]
+    assert float(names["found"][2]) == numpy.sin(3.0)
+    assert [names["found"][i].tolist() for i in (3, 5)] == [[0, 2, 4, 6], [3, 4, 5, 6]]
+    assert names["found"][4] == numpy.float32
+    numpy.testing.assert_array_equal(numpy.array([names["p"], names["d"]]), [2, 3])
+    assert names["Parameter"].__array__.__name__ == "__array__"
+
+
+def test_classes_are_built_as_before_without_the_replacement() -> None:
+    assert builtins.__build_class__.__module__ == "builtins"

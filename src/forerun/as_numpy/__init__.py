@@ -25,6 +25,7 @@ from .conversion import Numpy
 from .importing import Imports, line_of
 from .libraries import ADAPTED, Libraries
 from .modules import Modules
+from .program_classes import converted
 from .report import Report
 
 __all__ = ["install_as_numpy", "report", "uninstall_as_numpy"]
@@ -47,6 +48,7 @@ class _Installation:
     def start(self) -> None:
         self._undo.enter_context(dtype_rules.as_numpy())
         self._undo.enter_context(extended(self.calls))
+        self._undo.enter_context(converted(self.imports.is_programs))
         self.imports.start()
         self.libraries.adapt()
 
