@@ -160,3 +160,9 @@ def test_classes_with_array_methods(run: Run) -> None:
 
 def test_classes_are_built_as_before_without_the_replacement() -> None:
     assert builtins.__build_class__.__module__ == "builtins"
+
+
+def test_constants_are_numpys_objects(run: Run) -> None:
+    names = run("import numpy as np\n")
+    for name in ("nan", "inf", "pi", "e", "euler_gamma", "newaxis", "True_", "False_"):
+        assert getattr(names["np"], name) is getattr(numpy, name), name

@@ -12,7 +12,6 @@ from NumPy's.
 
 from __future__ import annotations
 
-import math as _math
 import sys as _sys
 from typing import Any as _Any
 
@@ -124,7 +123,8 @@ _wiring.wire()
 
 __array_api_version__ = "2025.12"
 True_, False_, little_endian = _numpy.True_, _numpy.False_, _numpy.little_endian
-pi, e, inf, nan, newaxis, euler_gamma = _math.pi, _math.e, _math.inf, _math.nan, None, _numpy.euler_gamma
+# NumPy's objects, as programs ask `x is np.nan`.
+pi, e, inf, nan, newaxis, euler_gamma = _numpy.pi, _numpy.e, _numpy.inf, _numpy.nan, None, _numpy.euler_gamma
 
 # Names that mean the same.
 bool, asanyarray, around, round_ = bool_, asarray, round, round

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import math
+
 from typing import TYPE_CHECKING
+
+import numpy
 
 from ..ops._base.convert import asarrays
 from ..ops.reduce.product import prod
@@ -22,8 +24,8 @@ __all__ = [
     "trapz",
 ]  # fmt: skip
 
-NAN = NaN = math.nan
-PINF, NINF = math.inf, -math.inf
+NAN = NaN = numpy.nan
+PINF, NINF = numpy.inf, -numpy.inf
 PZERO, NZERO = 0.0, -0.0
 
 alltrue, sometrue, product, trapz = all_, any_, prod, trapezoid
