@@ -68,7 +68,6 @@ IGNORED = {
     "*.cudnn_off": "which library computes; there is one here",
     "*.subok": "there is one class of arrays",
     "ops/signal/sliding.py:as_strided.check_bounds": "bounds are checked in any case",
-    "ops/shape/attributes.py:may_share_memory.max_work": "a limit to the search; this one takes no time",
     "typing.py:Nested.*": "a protocol: its methods are those of others",
     "gluon/data/sampler.py:Examples.*": "a protocol: its methods are those of others",
     "ops/elementwise/erf.py:Ring.*": "a protocol: its methods are those of others",
