@@ -104,8 +104,11 @@ def test_writing_through_views(data):
     third = data.draw(indices(x.shape, advanced=0))
 
     def write(a: Any) -> Any:  # NumPy writes some elements before it has read them: by a mask, with other strides
-        a[first][second] = a[third].copy() if a is expected else a[third]
+        a[first][second] = one_number(a[third].copy()) if a is expected else a[third]
         return a
+
+    def one_number(value: Any) -> Any:  # which NumPy 2.4 refuses for an element if it has an axis
+        return value.reshape(()) if value.size == 1 and numpy.ndim(seen[0][second]) == 0 else value
 
     assert_same_outcome(outcome(lambda: write(array)), outcome(lambda: write(expected)))
 
