@@ -24,7 +24,7 @@ VALUES: dict[str, list[Any]] = {
     "complex64": [1.5 - 2j],
 }
 OTHERS: list[Any] = [
-    *(2, -3, 0, 64, 300, 2**53 + 1, 2**63, 0.5, -1.25, 1e300, True),
+    *(2, -3, 0, 64, 300, 2**53 + 1, 2**60 + 2**36 + 1, 2**63, 0.5, -1.25, 1e300, True),
     *(numpy.float64(1.5), numpy.float32(0.1), numpy.int64(-4)),
 ]
 BINARY: dict[str, Callable[[Any, Any], Any]] = {
