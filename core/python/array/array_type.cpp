@@ -42,7 +42,8 @@ std::vector<PyType_Slot> all_slots() {
 // A subclass without members of its own has nothing more to tear down. Python looks up __getitem__ for each step of an
 // iteration over a class that it made itself, which is as fast as this one.
 void shorten(PyTypeObject* type) {
-  if (type->tp_basicsize == array_base->tp_basicsize && type->tp_dictoffset == 0) type->tp_dealloc = free_array;
+  if (type->tp_basicsize == array_base->tp_basicsize && type->tp_dictoffset == 0)
+    type->tp_dealloc = exclusive<free_array>;
   type->tp_as_sequence->sq_item = sequence_item;
 }
 

@@ -8,6 +8,7 @@
 
 #include "array/array.h"
 #include "base/error.h"
+#include "python/front_end.h"
 #include "python/runtime/submission/devices.h"
 
 namespace forerun {
@@ -127,7 +128,7 @@ void free_array(PyObject* self) {
   if (a->weak) PyObject_ClearWeakRefs(self);
   Py_CLEAR(a->node);  // nodes hold their inputs in tuples, which unwind long chains without deep recursion
   PyTypeObject* type = Py_TYPE(self);
-  const bool plain = type->tp_dealloc == free_array;
+  const bool plain = type->tp_dealloc == exclusive<free_array>;
   if (plain && is_scalar(self) && n_free_scalars < kFreeScalars && has_reusable_storage(*a)) {
     free_scalars[n_free_scalars++] = self;
   } else if (a->array.~Array(); plain && n_free < kFree) {
