@@ -103,11 +103,8 @@ bool refused_power(PyObject* a, PyObject* b) {
 PyObject* power(PyObject* a, PyObject* b, PyObject*) {
   if (refused_power(a, b)) return nullptr;
   Operator which = power_operator(a, b);
-  if (is_scalar(a) && (which == Operator::square || which == Operator::sqrt)) {
-    PyObject* result =
-        which == Operator::sqrt ? calculated_at_once(which, a) : calculated_at_once(Operator::multiply, a, a);
-    if (result || PyErr_Occurred()) return result;
-  }
+  if (which != Operator::power && is_scalar(a))
+    if (PyObject* result = calculated_at_once(which, a); result || PyErr_Occurred()) return result;
   return which == Operator::power ? binary<Operator::power>(a, b) : call_operator(which, &a, 1, nullptr);
 }
 PyObject* in_place_power(PyObject* a, PyObject* b, PyObject*) {

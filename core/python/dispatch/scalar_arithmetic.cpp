@@ -13,7 +13,7 @@
 #include "python/numpy_api.h"
 #include "python/object/array_object.h"
 #include "python/object/conversion/dtypes.h"
-#include "python/object/node.h"
+#include "python/object/plain.h"
 #include "python/object/scalar.h"
 #include "python/runtime/errors/errors.h"
 #include "python/runtime/submission/at_once.h"
@@ -28,7 +28,7 @@ class Number {
   // False: it is neither a scalar nor a number of Python's, is still computed, is recorded, or is too large.
   bool read(PyObject* o) {
     if (PyFloat_CheckExact(o)) return weak = true, set(DType::f64, PyFloat_AS_DOUBLE(o));
-    if (is_scalar(o)) return read_scalar(*as_array(o));
+    if (is_scalar(o)) return read_scalar(plain_values(o));
     if (PyLong_CheckExact(o)) {
       int beyond = 0;
       const long long value = PyLong_AsLongLongAndOverflow(o, &beyond);
@@ -70,10 +70,10 @@ class Number {
     return true;
   }
 
-  bool read_scalar(const ArrayObject& o) {
-    const char* from = !o.array.storage() || (recording && o.node) ? nullptr : values_at_once(o.array);
+  bool read_scalar(const Array* scalar) {
+    const char* from = scalar ? values_at_once(*scalar) : nullptr;
     if (!from) return false;
-    dtype = o.array.layout.dtype;
+    dtype = scalar->layout.dtype;
     const size_t size = item_size(dtype);
     if (size == sizeof bytes_) return std::memcpy(bytes_, from, sizeof bytes_), true;
     return size < sizeof bytes_ && (std::memcpy(bytes_, from, size), true);
@@ -197,18 +197,23 @@ PyObject* calculated(Operator which, T x, T y, DType t, MemoryBudget* budget) {
   return scalar_of(&result, t, budget);
 }
 
-// -x, |x| or its root. Null: another operator.
+// -x, |x|, its square or its root. Null: another operator.
 template <class T>
 PyObject* calculated(Operator which, T x, DType t, MemoryBudget* budget) {
   T result;
   if constexpr (std::is_integral_v<T>) {
-    const T negated = static_cast<T>(-static_cast<uint64_t>(x));  // wraps around
-    if (which != Operator::negative && which != Operator::absolute) return nullptr;
-    result = which == Operator::negative || x < 0 ? negated : x;
+    const auto p = static_cast<uint64_t>(x);  // wraps around
+    switch (which) {
+      case Operator::negative: result = static_cast<T>(-p); break;
+      case Operator::absolute: result = x < 0 ? static_cast<T>(-p) : x; break;
+      case Operator::square: result = static_cast<T>(p * p); break;
+      default: return nullptr;
+    }
   } else {
     switch (which) {
       case Operator::negative: result = -x; break;
       case Operator::absolute: result = std::fabs(x); break;
+      case Operator::square: result = x * x; break;
       case Operator::sqrt: result = std::sqrt(x); break;
       default: return nullptr;
     }

@@ -146,7 +146,7 @@ def _attributes(calls: Numpy) -> Iterator[tuple[str, Any]]:
     yield "data", _read("data")
     yield "base", None
     # Pickles have NumPy's arrays and scalars: processes and programs read them in which NumPy is not replaced.
-    yield "__reduce_ex__", lambda x, protocol: x.numpy()[() if _core.is_scalar(x) else ...].__reduce_ex__(protocol)
+    yield "__reduce_ex__", lambda x, protocol: values(x).__reduce_ex__(protocol)
     yield "to_numpy", lambda x: x.numpy()  # Matplotlib's hist would read one element after the other
     yield "flags", flags
     yield "setflags", setflags

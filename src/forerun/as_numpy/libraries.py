@@ -17,7 +17,7 @@ import numpy
 
 from ..ops._base import core as _core
 from ..ops._base.primitive import direct
-from .conversion import each_inside
+from .conversion import each_inside, values
 
 __all__ = ["ADAPTED", "Libraries"]
 
@@ -109,12 +109,10 @@ class Libraries:
         given: gets the arrays, each with its copy.
         """
         if isinstance(x, _core.Array):
-            if _core.is_scalar(x):
-                return x.numpy()[()]
-            copy = x.asnumpy()
-            if given is not None:
-                given.append((x, copy))
-            return copy
+            found = values(x, writable=True)
+            if given is not None and not _core.is_scalar(x):
+                given.append((x, found))
+            return found
         kind = type(x)
         if kind in (list, tuple):
             return each_inside(x, functools.partial(self.values, given=given))
