@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "capture/fused_steps.h"
 #include "engine/devices/memory_budget.h"
+#include "engine/engine.h"
 
 namespace forerun {
 
@@ -36,7 +38,7 @@ class ProgramKernel final : public Kernel {
       Kernel& kernel = *inner.kernel();
       if (uint64_t* key = kernel.key()) key[0] = seed_, key[1] = number_ + program_->steps_[i]->number;
       kernel.prepare(inner);
-      for (int64_t tile = 0; tile < instance->tiles[i]; ++tile) kernel.run(inner, tile);
+      for (int64_t tile = 0, n = kernel.tiles(); tile < n; ++tile) kernel.run(inner, tile);
     }
   }
 
@@ -63,7 +65,7 @@ std::unique_ptr<Program::Instance> Program::make_instance() const {
   std::vector<int> outer(slots_.size(), -1);
   for (size_t i = 0; i < outer_.size(); ++i) outer[outer_[i]] = static_cast<int>(i);
   for (size_t s = 0; s < slots_.size(); ++s) {
-    if (slots_[s].kind != SlotKind::temporary) continue;
+    if (slots_[s].kind != SlotKind::temporary || !slots_[s].used) continue;
     Layout bytes;
     made->own.emplace_back(buffers[s] = make(s), bytes);
     if (!buffers[s]->take()) throw std::bad_alloc();
@@ -74,7 +76,6 @@ std::unique_ptr<Program::Instance> Program::make_instance() const {
     for (const Use& use : step->uses) op->put(buffers[use.slot], use.mode);
     for (int i = 0; i < op->n_access; ++i)
       if (int at = outer[step->uses[i].slot]; at >= 0) made->patches.push_back({&op->access(i), at});
-    made->tiles.push_back(op->kernel()->tiles());
     made->ops.push_back(std::move(op));
   }
   return made;
@@ -245,7 +246,7 @@ void Recording::join(Accelerator& device) {
   program_->joined_ = device.join(joint);
 }
 
-std::shared_ptr<Program> Recording::finish(const std::vector<Array>& outputs) {
+std::shared_ptr<Program> Recording::finish(const std::vector<Array>& outputs, bool apart) {
   Program& p = *program_;
   for (const Array& a : outputs) {
     int slot = slot_of(a.storage(), Mode::read);
@@ -254,12 +255,17 @@ std::shared_ptr<Program> Recording::finish(const std::vector<Array>& outputs) {
   }
   drop_dead();
   Queue* queue = p.steps_.empty() ? nullptr : p.steps_[0]->op.queue;
+  Accelerator* accelerator = queue && queue->lane ? queue->budget->accelerator : nullptr;
   bool together = true;
   for (auto& step : p.steps_) {
+    p.op_names_.push_back(step->op.kernel()->name());
     p.droppable_ = p.droppable_ && step->op.kernel()->droppable();
-    together =
-        together && step->op.queue == queue && queue->kind == Queue::Kind::compute && step->op.cost != UINT32_MAX;
+    together = together && step->op.queue == queue && queue->kind == Queue::Kind::compute && !step->op.is_task();
     p.cost_ += step->op.cost;
+  }
+  const bool joins = together && accelerator && p.steps_.size() > 1;
+  if (!joins && Engine::get().passes.on(Pass::fuse)) p.steps_ = fuse_steps(std::move(p.steps_), p.slots_, apart);
+  for (auto& step : p.steps_) {
     for (const auto& use : step->uses) {
       Program::Slot& slot = p.slots_[use.slot];
       if (!slot.used) slot.mode = use.mode;
@@ -269,15 +275,14 @@ std::shared_ptr<Program> Recording::finish(const std::vector<Array>& outputs) {
   }
   for (size_t s = 0; s < p.slots_.size(); ++s)
     if (p.slots_[s].used && p.slots_[s].kind != Program::SlotKind::temporary) p.outer_.push_back(static_cast<int>(s));
-  Accelerator* accelerator = queue && queue->lane ? queue->budget->accelerator : nullptr;
-  if (together && accelerator && p.steps_.size() > 1) join(*accelerator);
+  if (joins) join(*accelerator);
   p.whole_ = p.joined_ || (together && !(queue && queue->lane) && p.cost_ <= kWholeCost);  // a worker runs it
   for (auto& slot : p.slots_)
     p.writes_inputs_ = p.writes_inputs_ || (slot.written && slot.kind == Program::SlotKind::input);
   for (size_t s = 0; s < p.slots_.size(); ++s) {
     auto kind = p.slots_[s].kind;
     if (kind == Program::SlotKind::constant) p.constants_.push_back(static_cast<int>(s));
-    if (kind == Program::SlotKind::output || (kind == Program::SlotKind::temporary && !p.whole_))
+    if (kind == Program::SlotKind::output || (kind == Program::SlotKind::temporary && p.slots_[s].used && !p.whole_))
       p.made_.push_back(static_cast<int>(s));
   }
   return std::move(program_);

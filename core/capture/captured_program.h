@@ -36,7 +36,7 @@ class Program : public std::enable_shared_from_this<Program> {
     DebugShape form;
     Array held;            // of a constant
     size_t first;          // of an input: the first one that has this storage
-    bool used = false;     // by a step
+    bool used = false;     // by a step, beyond the tiles of a group
     bool written = false;  // by a step
     Mode mode =
         Mode::read;  // of the program as a whole: of its first access, or update where it also reads or writes parts
@@ -63,6 +63,8 @@ class Program : public std::enable_shared_from_this<Program> {
   void build_step(Op& op, const Step& step, const Storages& storages, uint64_t seed, uint64_t number) const;
 
   const std::vector<std::unique_ptr<Step>>& steps() const { return steps_; }
+  // Of the recorded ops, in order; a step may do the work of several.
+  const std::vector<const char*>& op_names() const { return op_names_; }
   const std::vector<View>& outputs() const { return outputs_; }
   uint64_t drawn() const { return drawn_; }  // random numbers of each run
   const char* name() const { return name_; }
@@ -75,7 +77,6 @@ class Program : public std::enable_shared_from_this<Program> {
   // The data of one run of a whole program. Concurrent runs have instances of their own.
   struct Instance {
     std::vector<std::unique_ptr<Op>> ops;  // one per step; their accesses hold no references
-    std::vector<int64_t> tiles;
     struct Patch {
       Access* access;
       int outer;  // access of the op that runs the program
@@ -89,6 +90,7 @@ class Program : public std::enable_shared_from_this<Program> {
 
   const char* name_ = "program";
   std::vector<std::unique_ptr<Step>> steps_;
+  std::vector<const char*> op_names_;
   std::vector<Slot> slots_;
   std::vector<View> inputs_, outputs_;
   std::vector<int> outer_;  // slots that the op of a whole program accesses
@@ -126,7 +128,8 @@ class Recording {
   // The number of the input that a storage is, or -1 and the name of the last op that wrote it ("constant" if there is
   // none).
   std::pair<int, const char*> maker(const Storage* storage) const;
-  std::shared_ptr<Program> finish(const std::vector<Array>& outputs);
+  // apart: the inputs come at different times, and no step is to wait for more of them than it needs.
+  std::shared_ptr<Program> finish(const std::vector<Array>& outputs, bool apart = false);
 
  private:
   int known_slot(const Storage* storage) const;  // -1: none

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 from base import RATE, Peer, Program, Rows
-from ocean.programs import Ocean
+from ocean.programs import PROGRAMS, Ocean
 
 from .gluon_networks import networks
 
@@ -112,11 +112,16 @@ class Forerun(GluonRows, Ocean):
 
 
 class Hybrid(Gluon):
-    """This package with a network and a loss that are hybridized: the training steps."""
+    """This package with a network and a loss that are hybridized, and with programs that are captured as a whole."""
 
     package = "forerun"
-    lacks = "is what gluon networks can be"
+    lacks = "is what gluon networks and programs of many operations can be"
     hybrid = True
+
+    def ocean(self, name: str, *inputs: Any, count: int) -> Program:
+        plain, compute = Forerun(), PROGRAMS[name].compute
+        function = importlib.import_module(self.package).hybrid(lambda *inputs: compute(plain, *inputs))
+        return lambda: self.wait(function(*inputs))
 
 
 class WholeStep(Gluon):

@@ -61,6 +61,8 @@ class FusedGroup : public Kernel {
   virtual bool elide(Storage* storage) = 0;
   // Before elide() and may_share(), if another group has been put together since the last add().
   virtual void resume() {}
+  // Decides how it is run, after the last elide(); then tiles() is known. prepare() decides it, too.
+  virtual void plan() {}
 };
 
 // A group of which no op has started: all of it starts when nothing outside has to end before.

@@ -66,7 +66,11 @@ class Op {
   }
   // Where in the storage the elements stand that the op reads or writes.
   void add(Storage* storage, Mode mode, const Region& region) {
-    add(storage, mode);
+    put(storage, mode, region);
+    storage->retain();
+  }
+  void put(Storage* storage, Mode mode, const Region& region) {
+    put(storage, mode);
     places_.push_back({region, nullptr});
     access(n_access - 1).place = static_cast<uint32_t>(places_.size());
   }

@@ -87,7 +87,7 @@ void add_input(nb::handle o) {
 }
 
 nb::object end(nb::handle inputs, int free, nb::handle results, nb::handle saved, nb::object about, nb::handle graded,
-               nb::object leaves, const char* name) {
+               nb::object leaves, const char* name, bool apart) {
   std::unique_ptr<Recording> ended(std::exchange(capture, nullptr));
   std::vector<Array> outputs = args("capture", results), more = args("capture", saved);
   int n = static_cast<int>(outputs.size());
@@ -100,7 +100,7 @@ nb::object end(nb::handle inputs, int free, nb::handle results, nb::handle saved
   p->no_back = false;
   p->leaves = leaves.inc_ref().ptr();
   p->free = free;
-  std::shared_ptr<Program> program = ended->finish(outputs);
+  std::shared_ptr<Program> program = ended->finish(outputs, apart);
   program->set_name(intern_some(name));
   p->program = new std::shared_ptr<const Program>(std::move(program));
   p->taped = new std::vector<bool>;
@@ -263,10 +263,10 @@ void dealloc(PyObject* self) {
 }
 
 PyObject* get_steps(PyObject* self, void*) {
-  auto& steps = (*as_program(self)->program)->steps();
-  PyObject* names = PyTuple_New(static_cast<Py_ssize_t>(steps.size()));
-  for (size_t i = 0; names && i < steps.size(); ++i)
-    PyTuple_SET_ITEM(names, static_cast<Py_ssize_t>(i), PyUnicode_FromString(steps[i]->op.kernel()->name()));
+  auto& all = (*as_program(self)->program)->op_names();
+  PyObject* names = PyTuple_New(static_cast<Py_ssize_t>(all.size()));
+  for (size_t i = 0; names && i < all.size(); ++i)
+    PyTuple_SET_ITEM(names, static_cast<Py_ssize_t>(i), PyUnicode_FromString(all[i]));
   return names;
 }
 PyObject* get_whole(PyObject* self, void*) { return PyBool_FromLong((*as_program(self)->program)->whole()); }
@@ -348,8 +348,9 @@ void init_captured_programs(Module& m) {
   m.attr("Program") = nb::steal(reinterpret_cast<PyObject*>(program_type));
   m.def("capture", begin, nb::arg("inputs"), "From now on, what this thread issues is recorded too.");
   m.def("capture_end", end, nb::arg("inputs"), nb::arg("free"), nb::arg("results"), nb::arg("saved"),
-        nb::arg("about").none(), nb::arg("graded"), nb::arg("leaves"), nb::arg("name"),
-        "Ends recording: the program that makes `results`, and `saved` for the gradients of those `graded`.");
+        nb::arg("about").none(), nb::arg("graded"), nb::arg("leaves"), nb::arg("name"), nb::arg("apart"),
+        "Ends recording: the program that makes `results`, and `saved` for the gradients of those `graded`. apart: its "
+        "inputs come at different times.");
   m.def("as_base_array", as_base_array, "The array, or if it is a view of dense rows inside another one, a copy.");
   m.def("capture_paused", paused, nb::arg("function"), nb::sig("def capture_paused(function: Any) -> Any"),
         "The result of a function whose operations are not recorded.");

@@ -69,6 +69,6 @@ class StepPrograms:
             optimizer._update_each(items, *factor_views(optimizer, inputs[0], advanced))
             look, self.refused = capture.first_read, bool(capture.refused)
             if not self.refused:
-                self.cache.add(signature, capture.program(inputs, (), name))
+                self.cache.add(signature, capture.program(inputs, (), name, apart=True))
         if look is not None:
             warn_of_read(f"step of {name}", look)

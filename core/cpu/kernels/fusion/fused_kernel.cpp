@@ -24,7 +24,7 @@ constexpr size_t kMostOps = 512;
 constexpr int64_t kLine = 64, kLeastAhead = 4 * kLine;  // bytes that are fetched for the next block
 constexpr Region kWhole;
 // A tile of a long string of ops has fewer elements, so that several threads share what is not long.
-constexpr int64_t kTileOps = 4, kLeastTile = 4096;
+constexpr int64_t kTileOps = 4, kLeastTile = 1024;
 
 // Where in its storage an access may look.
 const Region& region_of(const Access& access) { return access.loose ? kWhole : access.op()->region(access); }
@@ -74,7 +74,7 @@ bool FusedKernel::StorageUse::as(Use other, const FusibleOperands::Operand& oper
 int64_t FusedKernel::tile_elements() const {
   const auto ops = static_cast<int64_t>(ops_.size());
   const int64_t most = ops <= kTileOps ? kTileElements : std::max(kLeastTile, kTileElements * kTileOps / ops);
-  return most / plan_->block * plan_->block;
+  return std::max<int64_t>(1, most / plan_->block) * plan_->block;
 }
 
 FusedKernel::Use FusedKernel::use_of(const FusibleOperands& part, const FusibleOperands::Operand& operand) const {
@@ -217,7 +217,11 @@ bool FusedKernel::may_share(Op&, const Storage* in, const Storage* out) const {
 
 // --- running ---------------------------------------------------------------------------------------------------------
 
-void FusedKernel::prepare(Op&) {
+void FusedKernel::plan() {
+  if (plan_) {
+    plan_ = PlanCache::get().renewed(*this, plan_);
+    return;
+  }
   uint64_t elided = 0;
   for (const StorageUse& known : storages_) {
     elided = elided << 1 | known.elided;
@@ -234,14 +238,23 @@ void FusedKernel::prepare(Op&) {
     for (int i = 0; i < part.n; ++i, ++where) {
       const FusibleOperands::Operand& o = part.operand[i];
       if (o.access < 0)
-        sources_.push_back(const_cast<char*>(reinterpret_cast<const char*>(o.scalar->bytes)));
-      else if (const StorageUse& known = storages_[*where]; !known.elided)
-        sources_.push_back(static_cast<Buffer*>(known.storage)->data() + o.offset);
+        from_.push_back({nullptr, 0, reinterpret_cast<const char*>(o.scalar->bytes)});
+      else if (!storages_[*where].elided)
+        from_.push_back({&op->access(o.access), o.offset, nullptr});
     }
-    if (!part.fold) continue;
-    reductions_.push_back(part.fold);
-    partials_.push_back(part.fold->partial());
-    results_.push_back(sources_.back());
+    if (part.fold) reductions_.push_back(part.fold), result_sources_.push_back(from_.size() - 1);
+  }
+}
+
+void FusedKernel::prepare(Op&) {
+  plan();
+  sources_.clear(), results_.clear(), partials_.clear();
+  for (const Source& from : from_)
+    sources_.push_back(from.access ? static_cast<Buffer*>(from.access->storage)->data() + from.offset
+                                   : const_cast<char*>(from.scalar));
+  for (size_t i = 0; i < reductions_.size(); ++i) {
+    partials_.push_back(reductions_[i]->partial());
+    results_.push_back(sources_[result_sources_[i]]);
   }
 }
 

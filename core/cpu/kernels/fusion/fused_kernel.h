@@ -20,6 +20,7 @@ class FusedKernel final : public FusedGroup {
   bool add(Op& op) override;
   bool elide(Storage* storage) override;
   void resume() override;
+  void plan() override;
   bool may_share(Op& op, const Storage* in, const Storage* out) const override;
   void prepare(Op& op) override;
   int64_t tiles() const override { return reduction_ ? reduction_->tiles() : ceil_div(elements_, tile_elements()); }
@@ -75,10 +76,18 @@ class FusedKernel final : public FusedGroup {
   std::vector<uint64_t> signature_;
   bool may_compile_ = false;  // loops of its plan may be compiled ones
   std::shared_ptr<const Plan> plan_;
-  // The part that differs between groups of the same plan.
-  std::vector<char*> sources_;  // addresses of arrays and scalars, in the order of the operands that are not values
+  // The part that differs between groups of the same plan, and between runs: where arrays and scalars are, in the order
+  // of the operands that are not values.
+  struct Source {
+    const Access* access;  // null: a scalar
+    int64_t offset;
+    const char* scalar;
+  };
+  std::vector<Source> from_;
+  std::vector<char*> sources_;  // their addresses
   std::vector<const BlockedReduction*> reductions_;
-  std::vector<char*> results_;  // of the reductions
+  std::vector<size_t> result_sources_;  // of the reductions
+  std::vector<char*> results_;
   std::vector<std::unique_ptr<BlockedReduction::Partial>> partials_;
 };
 

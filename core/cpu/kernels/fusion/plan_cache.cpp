@@ -19,6 +19,10 @@ bool may_be_compiled(const Plan& plan) {
          std::all_of(plan.wanted.begin(), plan.wanted.end(), [](const auto& wanted) { return wanted.loop->settled(); });
 }
 
+void count(const Plan& plan) {
+  for (const Plan::Wanted& wanted : plan.wanted) CompiledLoops::get().computed(wanted.loop, wanted.elements);
+}
+
 }  // namespace
 
 // Null: none, or one that is to be made anew.
@@ -41,8 +45,14 @@ std::shared_ptr<const Plan> PlanCache::plan(const FusedKernel& group, const std:
     plans_[hash] = plan;
     ++stats_.made;
   }
-  for (const Plan::Wanted& wanted : plan->wanted) CompiledLoops::get().computed(wanted.loop, wanted.elements);
+  count(*plan);
   return plan;
+}
+
+std::shared_ptr<const Plan> PlanCache::renewed(const FusedKernel& group, std::shared_ptr<const Plan> old) {
+  if (may_be_compiled(*old)) return plan(group, old->signature);
+  count(*old);
+  return old;
 }
 
 PlanCache::Stats PlanCache::stats() const {

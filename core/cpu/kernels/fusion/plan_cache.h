@@ -18,6 +18,8 @@ class PlanCache {
   static PlanCache& get();
   // The plan of a group of this signature, which is to run once. It is made anew when its loops have been compiled.
   std::shared_ptr<const Plan> plan(const FusedKernel& group, const std::vector<uint64_t>& signature);
+  // The same for a further run of a group that has a plan.
+  std::shared_ptr<const Plan> renewed(const FusedKernel& group, std::shared_ptr<const Plan> plan);
   struct Stats {
     uint64_t made, reused;
   };

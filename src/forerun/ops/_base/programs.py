@@ -64,14 +64,16 @@ class ProgramCapture:
     def program(
         self, inputs: tuple[Any, ...], results: Sequence[Array], name: str, free: int = 0, node: object = None,
         saved: tuple[Any, ...] = (), graded: Sequence[int] = (), leaves: tuple[Any, ...] = (),
+        apart: bool = False,
     ) -> Any:  # fmt: skip
         """Return the operations until now as a program, and end the capture.
 
         inputs: those of the block, and further ones of `_core.capture_input`. free: how many of them, from the first
         on, may be other arrays in each call, inside of larger ones too. node: what the tape gets for a call, for the
         gradients of the results numbered `graded`; it needs the values `saved`. leaves: of gradients, besides inputs.
+        apart: the inputs come at different times, and no operation waits for more of them than it needs.
         """
-        return _core.capture_end(inputs, free, results, saved, node, list(graded), leaves, name)
+        return _core.capture_end(inputs, free, results, saved, node, list(graded), leaves, name, apart)
 
 
 class ProgramCache(Generic[P]):
