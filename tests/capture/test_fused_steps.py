@@ -10,7 +10,7 @@ import numpy
 import pytest
 
 import forerun
-from forerun import _core, np, npx
+from forerun import _core, np, npx, profiler
 from forerun.np import host
 from forerun.testing import closed_gate
 from stress.fuzz.forerun_back import RunningAhead
@@ -19,6 +19,7 @@ from stress.fuzz.steps import FUSED_EXACT, FUSED_KINDS, Machine
 from tests.support.comparison.bits import all_same_bits
 from tests.support.engine.passes import ALL
 from tests.support.engine.settings import configured
+from tests.support.engine.waiting import wait_until_ready
 
 KINDS = (
     *FUSED_KINDS, *FUSED_EXACT, "make", "drop", "slices", "transpose", "reshape", "assign", "out", "overlap", "update",
@@ -87,6 +88,24 @@ class TestSameBits:
             return [[a.asnumpy() for a in (*function(x, y), y)] for _ in range(3)]
 
         assert all_same_bits(run(forerun.hybrid(program)), run(program))
+
+    def test_parts_that_one_group_writes(self) -> None:
+        """An operation behind the call that reads one of two parts waits for the group that writes both."""
+        n = 100_000
+
+        def program(z: Any, x: Any) -> None:
+            z[:n] = np.sqrt(x) * 2
+            z[n:] = np.sqrt(x) * 3
+
+        captured = forerun.hybrid(program)
+        x = np.arange(n, dtype="float64")
+        captured(np.zeros(2 * n, dtype="float64"), x)
+        for part in (slice(n), slice(n, None)):
+            z = np.zeros(2 * n, dtype="float64")
+            with closed_gate():
+                captured(z, x)
+                found = z[part] + 1
+            assert all_same_bits(found, np.sqrt(x) * (2 if part.start is None else 3) + 1)
 
     def test_runs_at_one_time(self) -> None:
         """Calls in flight have tiles of their own, from several threads too."""
@@ -158,37 +177,51 @@ class TestOperations:
         captured(np.ones(100_000))
         assert captured.hybridized == "1 program: multiply, tanh, add"
 
-    def test_host_tasks_keep_their_order(self) -> None:
-        calls: list[int] = []
+    def test_no_step_waits_for_a_task_of_others(self) -> None:
+        go = threading.Event()
 
-        def task(k: int) -> Callable[..., Any]:
-            def call(x: Any) -> Any:
-                calls.append(k)
-                return x + k
-
-            return call
+        def late(x: numpy.ndarray) -> numpy.ndarray:
+            go.wait(60)
+            return x
 
         def program(x: Any) -> Any:
-            a = host(task(0), [x * 2 + 1], [(x.shape, x.dtype)])[0] * 3
-            b = host(task(1), [x + 4], [(x.shape, x.dtype)])[0] + a
-            c = host(task(2), [x - 1], [(x.shape, x.dtype)])[0] * 2
-            return a + c, b - c
+            a = host(late, [x], [(x.shape, x.dtype)])[0]
+            return a * 2 + 1, x * 2 + 1
 
-        x = np.arange(5.0)
+        x = np.ones(100_000)
         captured = forerun.hybrid(program)
-        expected = [y.asnumpy() for y in program(x)]
-        for _ in range(3):
-            calls.clear()
-            assert all_same_bits([y.asnumpy() for y in captured(x)], expected)
+        go.set()
+        captured(x)
+        npx.waitall()
+        go.clear()
+        with configured(engine="async", workers=2):
+            behind, early = captured(x)
+            wait_until_ready([early])
+            assert not behind.ready
+            go.set()
             npx.waitall()
-            assert calls == [0, 1, 2]
+
+    def test_host_tasks_keep_their_order(self) -> None:
+        """They have effects that no array shows. The first one waits for a group which waits for a later operation."""
+
+        def program(x: Any) -> Any:
+            twice = x * 2
+            a, b = (host(numpy.sort, [y], [(x.shape, x.dtype)])[0] for y in (twice, x))
+            return a * 3, b, twice + x @ x
+
+        x = np.arange(9.0).reshape(3, 3)
+        captured = forerun.hybrid(program)
+        expected = [y.asnumpy() for y in captured(x)]
+        with profiler.record() as p:
+            assert all_same_bits([y.asnumpy() for y in captured(x)], expected)
+        names = [e.name for e in sorted(p.trace.ops, key=lambda e: e.seq)]
+        assert names == ["matmul", "fused", "host", "host", "multiply"]
 
 
 class TestMemory:
     def test_values_in_tiles_take_none(self) -> None:
         """A call takes memory for its result, and for none of the forty values before it."""
-        n = 1 << 20
-        x = np.ones(n)
+        x = np.ones(100_000)
         captured = forerun.hybrid(polynomial)
         expected = captured(x).asnumpy()
         before = forerun.memory()["live"]

@@ -1,6 +1,5 @@
 """Training on several devices: sums while the backward pass goes on, the same bits everywhere, shares by speed."""
 
-import asyncio
 import threading
 import time
 from collections.abc import Iterator
@@ -18,11 +17,11 @@ from forerun.gluon._training.load_balancer import Shares
 from forerun.gluon.utils import split_and_load
 from forerun.testing import closed_gate
 from tests.support.engine.settings import configured
+from tests.support.engine.waiting import PATIENCE, wait_until_ready
 from tests.support.gluon.gluon_samples import RNG, assert_close
 
 INPUTS = RNG.normal(size=(12, 6)).astype("float32")
 TARGETS = RNG.normal(size=(12, 2)).astype("float32")
-PATIENCE = 60
 
 
 @pytest.fixture
@@ -242,16 +241,6 @@ class Halves:
         with autograd.record():
             losses = [self.net(x).sum() for x in split_and_load(self.x, self.devices)]
         autograd.backward(losses)
-
-
-def wait_until_ready(arrays: list[Any]) -> None:
-    """Waits as an event loop does: without a hand in the work."""
-
-    async def all_of_them() -> None:
-        for x in arrays:
-            await x
-
-    asyncio.run(asyncio.wait_for(all_of_them(), PATIENCE))
 
 
 @pytest.mark.parametrize("workers", [1, 4])

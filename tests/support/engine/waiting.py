@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,6 +15,16 @@ from forerun import _core, np, npx
 from forerun.testing import closed_gate
 
 PATIENCE = 60.0  # seconds; only a failure ever takes so long
+
+
+def wait_until_ready(arrays: list[Any]) -> None:
+    """Waits as an event loop does: without a hand in the work."""
+
+    async def all_of_them() -> None:
+        for x in arrays:
+            await x
+
+    asyncio.run(asyncio.wait_for(all_of_them(), PATIENCE))
 
 
 class ResultThread(threading.Thread):
