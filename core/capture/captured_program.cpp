@@ -246,7 +246,7 @@ void Recording::join(Accelerator& device) {
   program_->joined_ = device.join(joint);
 }
 
-std::shared_ptr<Program> Recording::finish(const std::vector<Array>& outputs, bool apart) {
+std::shared_ptr<Program> Recording::finish(const std::vector<Array>& outputs, const FuseSettings& settings) {
   Program& p = *program_;
   for (const Array& a : outputs) {
     int slot = slot_of(a.storage(), Mode::read);
@@ -264,7 +264,7 @@ std::shared_ptr<Program> Recording::finish(const std::vector<Array>& outputs, bo
     p.cost_ += step->op.cost;
   }
   const bool joins = together && accelerator && p.steps_.size() > 1;
-  if (!joins && Engine::get().passes.on(Pass::fuse)) p.steps_ = fuse_steps(std::move(p.steps_), p.slots_, apart);
+  if (!joins && Engine::get().passes.on(Pass::fuse)) p.steps_ = fuse_steps(std::move(p.steps_), p.slots_, settings);
   for (auto& step : p.steps_) {
     for (const auto& use : step->uses) {
       Program::Slot& slot = p.slots_[use.slot];

@@ -104,6 +104,15 @@ class Program : public std::enable_shared_from_this<Program> {
   mutable std::vector<std::unique_ptr<Instance>> free_;  // guarded by mutex_
 };
 
+using Intern = const char* (*)(const char* name);  // the same text, never freed
+
+struct FuseSettings {
+  // Steps that do not wait for each other are not fused: the inputs of the program come at different times, and no step
+  // is to wait for more of them than it needs.
+  bool apart = false;
+  Intern intern = nullptr;  // for the names of fused steps; null: they have one name
+};
+
 // The operations that a thread submits between begin and end. Storages are known by address and generation: that of a
 // freed one may be used again, also by storages whose first operations are not recorded.
 class Recording {
@@ -128,8 +137,7 @@ class Recording {
   // The number of the input that a storage is, or -1 and the name of the last op that wrote it ("constant" if there is
   // none).
   std::pair<int, const char*> maker(const Storage* storage) const;
-  // apart: the inputs come at different times, and no step is to wait for more of them than it needs.
-  std::shared_ptr<Program> finish(const std::vector<Array>& outputs, bool apart = false);
+  std::shared_ptr<Program> finish(const std::vector<Array>& outputs, const FuseSettings& settings = {});
 
  private:
   int known_slot(const Storage* storage) const;  // -1: none

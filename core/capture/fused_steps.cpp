@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 #include <queue>
+#include <string>
 #include <unordered_map>
 #include <utility>
 
@@ -20,6 +21,7 @@ using Slots = std::vector<Program::Slot>;
 
 constexpr size_t kMostTried = 8;            // units that are tried for a step beside those that it waits for
 constexpr size_t kMostVisited = 4096;       // units that are looked at for a step
+constexpr size_t kMostNamed = 3;            // operations in the name of fused steps
 constexpr uint32_t kSlowCost = 100'000;     // ns
 constexpr uint64_t kPartCost = 25'000;      // ns: less is not worth another thread
 constexpr size_t kMostTaken = 64ULL << 20;  // bytes of results: for more, the engine finds groups that memory allows
@@ -44,6 +46,8 @@ class StepGroup {
   void complete(const std::vector<bool>& inner);
   // The step that does the work of all of them.
   static std::unique_ptr<Step> step_of(std::shared_ptr<const StepGroup> group);
+  void set_name(Intern intern) { name_ = intern(name_of_ops().c_str()); }
+  const char* name() const { return name_; }
   size_t taken(const Slots& slots) const;  // bytes of the results
 
   std::unique_ptr<Instance> take() const;
@@ -59,16 +63,18 @@ class StepGroup {
   static bool join(Instance& instance, std::unique_ptr<Op> op);
   void finish(Instance& instance) const;
   void merge(const Program::Use& use);
+  std::string name_of_ops() const;
 
+  const char* name_ = "fused";
   std::vector<std::unique_ptr<Step>> steps_;
   // By slot, the storages that ops are put together with. They never have memory: those of a run take their places, and
   // values that stay in tiles need none.
   std::unordered_map<int, Array> storages_;
-  std::vector<int> elided_;         // slots of these values
-  std::vector<Program::Use> uses_;  // of the other slots, by all steps
-  uint64_t cost_ = 0;               // ns
-  int64_t parts_ = 1;               // that threads may share
-  mutable std::mutex mutex_;        // held while an instance is put together with storages_, too
+  std::vector<int> elided_;                              // slots of these values
+  std::vector<Program::Use> uses_;                       // of the other slots, by all steps
+  uint64_t cost_ = 0;                                    // ns
+  int64_t parts_ = 1;                                    // that threads may share
+  mutable std::mutex mutex_;                             // held while an instance is put together with storages_, too
   mutable std::vector<std::unique_ptr<Instance>> free_;  // guarded by mutex_
 };
 
@@ -79,7 +85,7 @@ class FusedSteps final : public Kernel {
   ~FusedSteps() override {
     if (instance_) group_->give_back(std::move(instance_));
   }
-  const char* name() const override { return "fused"; }
+  const char* name() const override { return group_->name(); }
   bool droppable() const override { return true; }
   bool copy_to(Op& op) const override {
     op.emplace<FusedSteps>(group_);
@@ -136,7 +142,8 @@ std::unique_ptr<Op> StepGroup::op_of(const Step& step) const {
 }
 
 bool StepGroup::join(Instance& instance, std::unique_ptr<Op> op) {
-  if (instance.group ? !instance.group->add(*op) : !(instance.group.reset(op->kernel()->new_group(*op)), instance.group))
+  if (instance.group ? !instance.group->add(*op)
+                     : !(instance.group.reset(op->kernel()->new_group(*op)), instance.group))
     return false;
   instance.ops.push_back(std::move(op));
   return true;
@@ -191,6 +198,17 @@ std::unique_ptr<StepGroup::Instance> StepGroup::take() const {
   return instance;
 }
 
+// For profiles: "fused", and the first few of its operations that differ.
+std::string StepGroup::name_of_ops() const {
+  std::vector<std::string> names;
+  for (const auto& step : steps_)
+    if (std::string name = step->op.kernel()->name(); std::find(names.begin(), names.end(), name) == names.end())
+      names.push_back(std::move(name));
+  std::string all = "fused";
+  for (size_t i = 0; i < std::min(names.size(), kMostNamed); ++i) all += (i == 0 ? " " : ", ") + names[i];
+  return names.size() > kMostNamed ? all + ", ..." : all;
+}
+
 size_t StepGroup::taken(const Slots& slots) const {
   size_t bytes = 0;
   for (const Program::Use& use : uses_)
@@ -222,16 +240,17 @@ struct Unit {
   std::shared_ptr<StepGroup> group;
   const Queue* queue;
   const MemoryBudget* budget;
-  bool slow;                      // one thread works at it for long, or it may wait for others
-  size_t slow_before;             // 1 + the last slow unit that it waits for; 0: none
-  std::vector<size_t> after = {}; // units that it waits for
-  size_t seen = 0;                // the step for which it has been visited
+  bool slow;                       // one thread works at it for long, or it may wait for others
+  size_t slow_before;              // 1 + the last slow unit that it waits for; 0: none
+  std::vector<size_t> after = {};  // units that it waits for
+  size_t seen = 0;                 // the step for which it has been visited
 };
 
 // The graph of units, which has no circles.
 class UnitGraph {
  public:
-  UnitGraph(const Slots& slots, bool apart) : slots_(slots), apart_(apart), uses_(slots.size()) {}
+  UnitGraph(const Slots& slots, const FuseSettings& settings)
+      : slots_(slots), settings_(settings), uses_(slots.size()) {}
   void add(std::unique_ptr<Step> step);
   // All in an order of their dependencies.
   std::vector<std::unique_ptr<Step>> steps();
@@ -249,7 +268,7 @@ class UnitGraph {
   std::vector<size_t> order() const;
 
   const Slots& slots_;
-  const bool apart_;  // only steps that wait for each other are fused
+  const FuseSettings& settings_;
   std::vector<SlotUse> uses_;  // of each slot
   std::vector<Unit> units_;
   std::optional<size_t> ordered_;  // the last unit of those whose order stays
@@ -293,7 +312,7 @@ size_t UnitGraph::place(std::unique_ptr<Step>& step, const std::vector<size_t>& 
     for (size_t k : after)
       if (may_join(units_[k]) && units_[k].group->add(step, slots_)) return k;
     const size_t first = units_.size() > kMostTried ? units_.size() - kMostTried : 0;
-    for (size_t k = first; k < units_.size() && !apart_; ++k)
+    for (size_t k = first; k < units_.size() && !settings_.apart; ++k)
       if (may_join(units_[k]) && units_[k].group->add(step, slots_)) return k;
   }
   const Op& op = step->op;
@@ -316,7 +335,8 @@ void UnitGraph::add(std::unique_ptr<Step> step) {
   for (size_t k : after) slow_before = std::max(slow_before, units_[k].slow ? k + 1 : units_[k].slow_before);
   const size_t unit = place(step, after, slow_before);
   for (size_t k : after)
-    if (auto& all = units_[unit].after; k != unit && std::find(all.begin(), all.end(), k) == all.end()) all.push_back(k);
+    if (auto& all = units_[unit].after; k != unit && std::find(all.begin(), all.end(), k) == all.end())
+      all.push_back(k);
   for (const Program::Use& one : uses) use(one, unit);
   if (is_ordered) ordered_ = unit;
 }
@@ -364,6 +384,7 @@ std::vector<std::unique_ptr<Step>> UnitGraph::steps() {
     if (unit.group->steps().size() > 1) {
       unit.group->complete(inner);
       if (unit.group->taken(slots_) <= kMostTaken) {
+        if (settings_.intern) unit.group->set_name(settings_.intern);
         all.push_back(StepGroup::step_of(std::move(unit.group)));
         continue;
       }
@@ -376,8 +397,8 @@ std::vector<std::unique_ptr<Step>> UnitGraph::steps() {
 }  // namespace
 
 std::vector<std::unique_ptr<Step>> fuse_steps(std::vector<std::unique_ptr<Step>> steps, const Slots& slots,
-                                              bool apart) {
-  UnitGraph graph(slots, apart);
+                                              const FuseSettings& settings) {
+  UnitGraph graph(slots, settings);
   for (auto& step : steps) graph.add(std::move(step));
   return graph.steps();
 }

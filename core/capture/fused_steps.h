@@ -12,9 +12,9 @@
 namespace forerun {
 
 // The steps of a program in an order of their dependencies, with those fused that can be. No step uses the values that
-// stay in the tiles of one. apart: steps that do not wait for each other are not fused, since the inputs of the program
-// come at different times.
+// stay in the tiles of one.
 std::vector<std::unique_ptr<Program::Step>> fuse_steps(std::vector<std::unique_ptr<Program::Step>> steps,
-                                                       const std::vector<Program::Slot>& slots, bool apart);
+                                                       const std::vector<Program::Slot>& slots,
+                                                       const FuseSettings& settings);
 
 }  // namespace forerun

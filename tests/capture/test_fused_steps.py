@@ -215,7 +215,7 @@ class TestOperations:
         with profiler.record() as p:
             assert all_same_bits([y.asnumpy() for y in captured(x)], expected)
         names = [e.name for e in sorted(p.trace.ops, key=lambda e: e.seq)]
-        assert names == ["matmul", "fused", "host", "host", "multiply"]
+        assert names == ["matmul", "fused multiply, add", "host", "host", "multiply"]
 
 
 class TestMemory:

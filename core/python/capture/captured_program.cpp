@@ -100,7 +100,7 @@ nb::object end(nb::handle inputs, int free, nb::handle results, nb::handle saved
   p->no_back = false;
   p->leaves = leaves.inc_ref().ptr();
   p->free = free;
-  std::shared_ptr<Program> program = ended->finish(outputs, apart);
+  std::shared_ptr<Program> program = ended->finish(outputs, {apart, intern_some});
   program->set_name(intern_some(name));
   p->program = new std::shared_ptr<const Program>(std::move(program));
   p->taped = new std::vector<bool>;
