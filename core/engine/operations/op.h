@@ -66,13 +66,12 @@ class Op {
   }
   // Where in the storage the elements stand that the op reads or writes.
   void add(Storage* storage, Mode mode, const Region& region) {
-    put(storage, mode, region);
-    storage->retain();
+    add(storage, mode);
+    set_region(region);
   }
   void put(Storage* storage, Mode mode, const Region& region) {
     put(storage, mode);
-    places_.push_back({region, nullptr});
-    access(n_access - 1).place = static_cast<uint32_t>(places_.size());
+    set_region(region);
   }
   const Region& region(const Access& a) const {
     static constexpr Region kAll;
@@ -180,6 +179,10 @@ class Op {
 
  private:
   Access& spill();
+  void set_region(const Region& region) {  // of the last access
+    places_.push_back({region, nullptr});
+    access(n_access - 1).place = static_cast<uint32_t>(places_.size());
+  }
   void mark_unwritten(const Edge& edge, bool unwritten);
   void drop_edges() {
     while (MoreEdge* edge = more_edges) more_edges = edge->next_free, FreeList<MoreEdge>::give(edge);

@@ -60,13 +60,13 @@ void hide_containers(PyTypeObject* type, bool hidden) {
 // Makes scalars of a dtype instances of a class, or of that of all scalars again.
 void set_class(DType t, PyTypeObject* type, bool own) {
   if (type->tp_base != scalar_type)
-    throw Error(ErrorKind::type, std::string("imitate_numbers: classes must derive from scalar, got ") + type->tp_name);
+    throw Error(ErrorKind::type, std::string("imitate_numpy: classes must derive from scalar, got ") + type->tp_name);
   type->tp_name = reinterpret_cast<PyTypeObject*>(scalar_class(t))->tp_name;  // in Python's errors
   set_scalar_type_of(t, own ? type : scalar_type);
   hide_containers(type, own);
 }
 
-void imitate_numbers(nb::handle packages, const nb::dict& classes) {
+void imitate_numpy(nb::handle packages, const nb::dict& classes) {
   static PyObject* kept = PyDict_New();  // the classes that scalars may be of
   static const char* const own_name = array_type->tp_name;
   plain_packages.clear();
@@ -75,7 +75,7 @@ void imitate_numbers(nb::handle packages, const nb::dict& classes) {
   if (on) Py_SETREF(kept, Py_NewRef(classes.ptr()));
   hide_containers(scalar_type, on);
   for (auto [dtype, type] : nb::borrow<nb::dict>(kept))
-    set_class(parse_dtype("imitate_numbers", dtype.ptr()), reinterpret_cast<PyTypeObject*>(type.ptr()), on);
+    set_class(parse_dtype("imitate_numpy", dtype.ptr()), reinterpret_cast<PyTypeObject*>(type.ptr()), on);
   array_type->tp_name = on ? PyArray_Type.tp_name : own_name;
 }
 
@@ -92,7 +92,7 @@ PyObject* get_class(PyObject* self, void*) {
 }
 
 void init_numpy_classes(Module& m) {
-  m.def("imitate_numbers", imitate_numbers, nb::arg("packages"), nb::arg("classes"),
+  m.def("imitate_numpy", imitate_numpy, nb::arg("packages"), nb::arg("classes"),
         "From now on arrays and scalars have NumPy's class outside these packages, and scalars no length and no "
         "attributes of containers. New ones are of the classes by dtype, which derive from that of all scalars, and "
         "Python's errors name NumPy's classes. With no packages all of it is as before.");

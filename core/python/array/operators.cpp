@@ -21,11 +21,11 @@ namespace forerun {
 namespace {
 
 // An array of NumPy's. While forerun replaces NumPy, its subclasses have operators of their own: a matrix multiplies.
-bool is_numpys(PyObject* o) { return PyArray_CheckExact(o) || (!numpy_rules && PyArray_Check(o)); }
+bool is_numpy_array(PyObject* o) { return PyArray_CheckExact(o) || (!numpy_rules && PyArray_Check(o)); }
 
 bool is_operand(PyObject* o) {
   return is_array(o) || PyFloat_CheckExact(o) || PyLong_CheckExact(o) || PyBool_Check(o) || PyComplex_CheckExact(o) ||
-         is_numpys(o) || PyArray_IsScalar(o, Generic);
+         is_numpy_array(o) || PyArray_IsScalar(o, Generic);
 }
 
 // op(a, b) with lists as arrays, into `out` if there is one.
@@ -115,7 +115,7 @@ PyObject* in_place_power(PyObject* a, PyObject* b, PyObject*) {
 }
 
 PyObject* matmul(PyObject* a, PyObject* b) {
-  if (!(is_array(a) || is_numpys(a)) || !(is_array(b) || is_numpys(b))) return syntax_fallback("matmul", {a, b});
+  if (!(is_array(a) || is_numpy_array(a)) || !(is_array(b) || is_numpy_array(b))) return syntax_fallback("matmul", {a, b});
   PyObject* product = matmul_directly(a, b);
   if (!product && !PyErr_Occurred()) product = call_package(PackageFunction::matmul, a, b, nullptr);
   return product ? product : syntax_fallback("matmul", {a, b});

@@ -307,7 +307,7 @@ PyObject* viewed_as(PyObject* result, PyObject* of, const NumpyCall& call) {
 // data: NumPy's function, the names of the parameters, a letter for each, kinds of dtypes, whether the function waits
 // anyway, the class of its result.
 template <What what>
-PyObject* numpys(const DirectCall& call) {
+PyObject* call_numpy(const DirectCall& call) {
   PyObject *names = PyTuple_GET_ITEM(call.data, 1), *values[kMostParameters] = {};
   const char* sorts = PyUnicode_AsUTF8(PyTuple_GET_ITEM(call.data, 2));
   Py_ssize_t count = PyTuple_GET_SIZE(names), last = 0;
@@ -419,8 +419,8 @@ PyObject* draw(const DirectCall& call) {
 
 void add_direct_numpy() {
   add_direct("draw", draw);
-  add_direct("numpy", numpys<What::values>);
-  add_direct("numpy_views", numpys<What::views>);
+  add_direct("numpy", call_numpy<What::values>);
+  add_direct("numpy_views", call_numpy<What::views>);
 }
 
 }  // namespace forerun

@@ -18,7 +18,7 @@ namespace {
 struct FallbackObject {
   PyObject_HEAD vectorcallfunc vectorcall;
   PyObject *function, *otherwise, *dict;
-  PyObject* theirs;  // NumPy's function, which few values in NumPy's arrays are left to; or null
+  PyObject* numpy_function;  // NumPy's function, which few values in NumPy's arrays are left to; or null
 };
 
 PyObject *otherwise = nullptr, *of_syntax = nullptr;  // the fallbacks of all ops, and of operators and indices; or null
@@ -63,7 +63,7 @@ PyObject* call_otherwise(FallbackObject* self, PyObject* const* args, Py_ssize_t
 PyObject* vectorcall(PyObject* o, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
   auto* self = reinterpret_cast<FallbackObject*>(o);
   Py_ssize_t n_args = PyVectorcall_NARGS(nargsf) + (kwnames ? PyTuple_GET_SIZE(kwnames) : 0);
-  if (self->theirs && are_numpys(args, n_args)) return PyObject_Vectorcall(self->theirs, args, nargsf, kwnames);
+  if (self->numpy_function && are_numpy_arrays(args, n_args)) return PyObject_Vectorcall(self->numpy_function, args, nargsf, kwnames);
   PyObject* result = PyObject_Vectorcall(self->function, args, nargsf, kwnames);
   if (result || !refused()) [[likely]]
     return result;
@@ -72,13 +72,13 @@ PyObject* vectorcall(PyObject* o, PyObject* const* args, size_t nargsf, PyObject
 }
 
 PyObject* create(PyTypeObject* type, PyObject* args, PyObject*) {
-  PyObject *function, *other, *theirs = Py_None;
-  if (!PyArg_ParseTuple(args, "OO|O:Fallback", &function, &other, &theirs)) return nullptr;
+  PyObject *function, *other, *numpy_function = Py_None;
+  if (!PyArg_ParseTuple(args, "OO|O:Fallback", &function, &other, &numpy_function)) return nullptr;
   auto* self = reinterpret_cast<FallbackObject*>(type->tp_alloc(type, 0));
   if (!self) return nullptr;
   self->vectorcall = vectorcall;
   self->function = Py_NewRef(function), self->otherwise = Py_NewRef(other);
-  self->theirs = theirs == Py_None ? nullptr : Py_NewRef(theirs);
+  self->numpy_function = numpy_function == Py_None ? nullptr : Py_NewRef(numpy_function);
   return reinterpret_cast<PyObject*>(self);
 }
 
@@ -99,7 +99,7 @@ int traverse(PyObject* o, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(o));
   Py_VISIT(self->function);
   Py_VISIT(self->otherwise);
-  Py_VISIT(self->theirs);
+  Py_VISIT(self->numpy_function);
   Py_VISIT(self->dict);
   return 0;
 }
@@ -108,7 +108,7 @@ int clear(PyObject* o) {
   auto* self = reinterpret_cast<FallbackObject*>(o);
   Py_CLEAR(self->function);
   Py_CLEAR(self->otherwise);
-  Py_CLEAR(self->theirs);
+  Py_CLEAR(self->numpy_function);
   Py_CLEAR(self->dict);
   return 0;
 }
@@ -161,7 +161,7 @@ PyObject* named_arguments(PyObject* const* args, Py_ssize_t n, PyObject* kwnames
   return named;
 }
 
-bool are_numpys(PyObject* const* args, Py_ssize_t n) {
+bool are_numpy_arrays(PyObject* const* args, Py_ssize_t n) {
   bool some = false;
   for (Py_ssize_t i = 0; i < n; ++i) {
     if (is_array(args[i]) || PyList_Check(args[i]) || PyTuple_Check(args[i])) return false;

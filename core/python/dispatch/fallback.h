@@ -19,7 +19,7 @@ PyObject* positional_arguments(PyObject* const* args, Py_ssize_t n);
 PyObject* named_arguments(PyObject* const* args, Py_ssize_t n, PyObject* kwnames);
 
 // Whether there are arrays among the arguments, and all of them are NumPy's, of numbers, with few elements.
-bool are_numpys(PyObject* const* args, Py_ssize_t n);
+bool are_numpy_arrays(PyObject* const* args, Py_ssize_t n);
 
 // An op has refused its operands, and the exception is set: what the fallback of all ops makes of that, if there is one
 // and it can, else null and the exception as it was. `out`, `dtype` may be null or None.

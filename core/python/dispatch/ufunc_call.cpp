@@ -425,7 +425,7 @@ PyObject* call_ufunc(UfuncObject* u, PyObject* const* inputs, Py_ssize_t n, PyOb
     PyErr_Format(PyExc_TypeError, "%s: takes %d operands, got %zd", u->name, u->nin, n);
     return call_fallback(reinterpret_cast<PyObject*>(u), inputs, n, out, dtype);
   }
-  if (numpy_rules && !is_array(inputs[0]) && are_numpys(inputs, n) && (!out || out == Py_None) && !dtype &&
+  if (numpy_rules && !is_array(inputs[0]) && are_numpy_arrays(inputs, n) && (!out || out == Py_None) && !dtype &&
       Py_IS_TYPE(u->ufunc, &PyUFunc_Type))
     return PyObject_Vectorcall(u->ufunc, inputs, static_cast<size_t>(n), nullptr);
   if (std::any_of(inputs, inputs + n, is_list)) {

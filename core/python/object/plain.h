@@ -16,8 +16,8 @@ inline const Array* plain_array(PyObject* o) {
 }
 // The same, or a scalar: what is only read.
 inline const Array* plain_values(PyObject* o) {
-  bool ours = o && (Py_TYPE(o) == array_type || is_scalar(o));
-  return ours && as_array(o)->array.storage() && !(recording && as_array(o)->node) ? &as_array(o)->array : nullptr;
+  bool is_plain = o && (Py_TYPE(o) == array_type || is_scalar(o));
+  return is_plain && as_array(o)->array.storage() && !(recording && as_array(o)->node) ? &as_array(o)->array : nullptr;
 }
 inline bool absent(PyObject* o) { return !o || o == Py_None; }
 inline bool is_list(PyObject* o) { return PyList_CheckExact(o) || PyTuple_CheckExact(o); }

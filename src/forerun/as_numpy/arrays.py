@@ -116,7 +116,7 @@ def extended(calls: Numpy) -> Iterator[None]:
     setattr(np.ndarray, "__class__", _Ndarray)  # noqa: B010
     Elementwise._method = _core.Fallback(method, _methods_of_ops(calls))  # type: ignore[method-assign]
     _core.set_fallback(calls.operation, Syntax(calls))
-    _core.imitate_numbers(scalars.PLAIN, scalars.classes())
+    _core.imitate_numpy(scalars.PLAIN, scalars.classes())
     scalars.clear_isinstance_caches()
     try:
         yield
@@ -129,7 +129,7 @@ def extended(calls: Numpy) -> Iterator[None]:
                 delattr(kind, name)
             else:
                 setattr(kind, name, value)
-        _core.imitate_numbers((), {})
+        _core.imitate_numpy((), {})
         scalars.clear_isinstance_caches()
 
 

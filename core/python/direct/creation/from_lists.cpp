@@ -193,8 +193,8 @@ PyObject* of_nothing(PyObject* dtype) {
 // Of arrays of NumPy in a list, whose dtype forerun keeps.
 PyObject* of_numpys(PyObject* list) {
   PyObject* const* items = PySequence_Fast_ITEMS(list);
-  const auto is_numpys = [](PyObject* o) { return PyArray_CheckExact(o); };
-  if (!std::all_of(items, items + PySequence_Fast_GET_SIZE(list), is_numpys)) return nullptr;
+  const auto is_numpy_array = [](PyObject* o) { return PyArray_CheckExact(o); };
+  if (!std::all_of(items, items + PySequence_Fast_GET_SIZE(list), is_numpy_array)) return nullptr;
   const nb::object all = nb::steal(PyArray_FROM_O(list));
   if (!all) return PyErr_Clear(), nullptr;  // the Python function says that they differ in shape
   const int kind = PyArray_TYPE(reinterpret_cast<PyArrayObject*>(all.ptr()));

@@ -81,8 +81,8 @@ Array positions_in(const Array& to, PyObject* o) {
   if (plain_int(o)) return numbers_at_once(&o, Dims{1}, DType::i64, device);
   Array made;
   if (PyArray_CheckExact(o)) made = known_positions(o, to.layout.size, device);
-  const Array* ours = plain_array(o);
-  if (ours && as_array(o)->device == device) made = *ours;
+  const Array* plain = plain_array(o);
+  if (plain && as_array(o)->device == device) made = *plain;
   return made.storage() && made.layout.dtype == DType::i64 ? flat(made) : Array();
 }
 

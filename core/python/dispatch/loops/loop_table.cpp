@@ -85,7 +85,7 @@ void foreign(char** args, const intptr_t* n, const intptr_t* steps, void* data) 
   hang_if_finalizing([] { throw taken_exception(); });
 }
 
-bool is_numpys(PyUFuncObject* f) {
+bool is_ufunc_of_numpy(PyUFuncObject* f) {
   PyObject* umath = PyImport_ImportModule("numpy");
   PyObject* known = umath ? PyObject_GetAttrString(umath, f->name) : nullptr;
   PyErr_Clear();
@@ -186,7 +186,7 @@ const LineLoop* line_loop(PyObject* ufunc, DType t) {
 
 bool add_numpy_loops(UfuncObject* u, PyObject* ufunc) {
   auto* f = reinterpret_cast<PyUFuncObject*>(ufunc);
-  bool ours = is_numpys(f);
+  bool of_numpy = is_ufunc_of_numpy(f);
   u->nin = f->nin, u->nout = f->nout;
   if (f->nargs > kMaxOperands || f->core_enabled) {
     PyErr_Format(PyExc_TypeError, "Ufunc: numpy ufunc must be element-wise with at most %d operands, got %s",
@@ -197,7 +197,7 @@ bool add_numpy_loops(UfuncObject* u, PyObject* ufunc) {
     Signature s{};
     if (!read_types(s, f->nargs, [&](int k) { return f->types[i * f->nargs + k]; }) || !f->functions[i]) continue;
     s.loop = Loop{reinterpret_cast<LoopFunction>(f->functions[i]), f->data ? const_cast<void*>(f->data[i]) : nullptr};
-    if (ours)
+    if (of_numpy)
       add_loop(u, f, s);
     else
       add_foreign_loop(u, s);
