@@ -115,7 +115,8 @@ PyObject* in_place_power(PyObject* a, PyObject* b, PyObject*) {
 }
 
 PyObject* matmul(PyObject* a, PyObject* b) {
-  if (!(is_array(a) || is_numpy_array(a)) || !(is_array(b) || is_numpy_array(b))) return syntax_fallback("matmul", {a, b});
+  if (!(is_array(a) || is_numpy_array(a)) || !(is_array(b) || is_numpy_array(b)))
+    return syntax_fallback("matmul", {a, b});
   PyObject* product = matmul_directly(a, b);
   if (!product && !PyErr_Occurred()) product = call_package(PackageFunction::matmul, a, b, nullptr);
   return product ? product : syntax_fallback("matmul", {a, b});

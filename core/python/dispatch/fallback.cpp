@@ -63,7 +63,8 @@ PyObject* call_otherwise(FallbackObject* self, PyObject* const* args, Py_ssize_t
 PyObject* vectorcall(PyObject* o, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
   auto* self = reinterpret_cast<FallbackObject*>(o);
   Py_ssize_t n_args = PyVectorcall_NARGS(nargsf) + (kwnames ? PyTuple_GET_SIZE(kwnames) : 0);
-  if (self->numpy_function && are_numpy_arrays(args, n_args)) return PyObject_Vectorcall(self->numpy_function, args, nargsf, kwnames);
+  if (self->numpy_function && are_numpy_arrays(args, n_args))
+    return PyObject_Vectorcall(self->numpy_function, args, nargsf, kwnames);
   PyObject* result = PyObject_Vectorcall(self->function, args, nargsf, kwnames);
   if (result || !refused()) [[likely]]
     return result;
