@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..typing import Array, DTypeLike, Out
 
 
-__all__ = ["Numpy", "as_forerun", "back", "each_inside", "first_line", "values"]
+__all__ = ["Numpy", "as_forerun", "back", "delivered", "each_inside", "first_line", "values"]
 
 _PYTHONS = frozenset((bool, int, float, complex, str, bytes, type(None)))  # of which lists are passed as they are
 _LARGE = 4096  # elements from which an array is taken over instead of copied
@@ -107,7 +107,7 @@ class Numpy:
         if isinstance(target, _core.Array):
             target[...] = given[0]
         if out is not None:
-            return _delivered(out, named["out"], result)
+            return delivered(out, named["out"], result)
         return result
 
     def instead(self, name: str, numpy_function: Callable[..., Any]) -> Callable[..., Any]:
@@ -153,11 +153,11 @@ def _writable(result: Any, args: Sequence[Any], given: Sequence[Any]) -> Any:
     return result.copy() if any(shares) else result
 
 
-def _delivered(out: Out, written: Any, result: Any) -> Any:
+def delivered(out: Out, written: Any, result: Any) -> Any:
     """Copy results written to NumPy's arrays to the forerun arrays given as `out`."""
     if isinstance(out, tuple):
         for o, w in zip(out, written, strict=True):
-            _delivered(o, w, None)
+            delivered(o, w, None)
         return out if len(out) > 1 else out[0]
     if isinstance(out, _core.Array):
         out[...] = written
