@@ -12,6 +12,17 @@ from forerun import _core, np
 from tests.support.processes.as_numpy_program import Run, value_of
 
 SAME = """\
+np.r_[['a'], f, 2], np.c_[x, [['a'], ['b']]], np.r_[np.array(['2020-01-01'], 'M8[D]')], np.r_[f, None]
+np.c_[frame['a'], frame['b']], np.c_[frame, np.ones(2)], np.r_[frame['a'], f], np.r_['r', f[:2]]
+np.c_[f, f[:2]]
+len(np.r_), np.r_[f, np.ma.array([1])]
+np.c_[f, 1], 2
+np.c_[()]
+np.r_[1:2, 'a']
+np.c_[f, f], np.c_[x, x[:, 0]], np.c_[f[:2], x], np.c_[f], np.c_[f[0], 2.0], np.c_[x, f[:2]], np.c_[f, f > 0]
+type(np.c_[x, x]) is np.ndarray, np.c_[f[:0], f[:0]].shape, np.c_[x[None], x[None]].shape, np.r_.concatenate is not None
+np.mgrid['a']
+np.mgrid[f[0]:2, 0:1:3j], np.ogrid[:2, :x[0, 2]]
 x == None, x != None, None == x, f[0] == None, x[0, 0] != None
 np.where(f == None)[0], np.array(None) == None, f == [None, 0.25, 2, 3, 4], [None] == x
 f == 'a', x != 'a', f[0] == 'a', f == {}, f == object, x == ()

@@ -85,8 +85,26 @@ def isscalar(element: object) -> bool:
     return isinstance(element, scalar) or numpy.isscalar(element)
 
 
+class _Indexed:
+    """`np.r_` and others that are called by an index: forerun's, or NumPy's where it refuses the entries."""
+
+    def __init__(self, name: str, calls: Numpy) -> None:
+        own, numpys = getattr(np, name), getattr(numpy, name)
+        self._found = _core.Fallback(own.__getitem__, calls.instead(name, numpys.__getitem__))
+        self._numpys = numpys
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._found(key)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._numpys, name)
+
+    def __len__(self) -> int:
+        return 0
+
+
 def classes(calls: Numpy) -> dict[str, Any]:
-    """Return classes that `numpy` has for the program, and what tells them apart."""
+    """Return classes and objects that `numpy` has for the program, and what tells them apart."""
 
     class vectorize(numpy.vectorize):
         """NumPy's, with forerun arrays: it calls a function of Python's for each element."""
@@ -94,7 +112,10 @@ def classes(calls: Numpy) -> dict[str, Any]:
         def __call__(self, *args: Any, **kwargs: Any) -> Any:
             return calls.call("vectorize", super().__call__, args, kwargs, "calls Python for each element")
 
-    return {"ndarray": np.ndarray, "ufunc": ufunc, "vectorize": vectorize, "isscalar": isscalar, "nditer": nditer}
+    indexed = {name: _Indexed(name, calls) for name in ("r_", "c_", "mgrid", "ogrid")}
+    return {
+        "ndarray": np.ndarray, "ufunc": ufunc, "vectorize": vectorize, "isscalar": isscalar, "nditer": nditer, **indexed
+    }  # fmt: skip
 
 
 # --- the array's class while NumPy is replaced ---------------------------------------------------------
