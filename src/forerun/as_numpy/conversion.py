@@ -46,13 +46,16 @@ def each_inside(x: Any, convert: Callable[[Any], Any]) -> Any:
 
 def values(x: Any, writable: bool = False) -> Any:
     """Replace forerun arrays and scalars by NumPy's, in nested tuples, lists and dicts too. Waits."""
+    kind = type(x)
+    if kind in _PYTHONS:
+        return x
     if isinstance(x, _core.Array):
         if _core.is_scalar(x):
             return x.numpy()[()]
         return x.asnumpy() if writable else x.numpy()
-    if type(x) in (list, tuple) and _PYTHONS.issuperset(map(type, x)):
-        return x
-    return each_inside(x, functools.partial(values, writable=writable))
+    if kind is tuple or kind is list:
+        return x if _PYTHONS.issuperset(map(type, x)) else kind([values(v, writable) for v in x])
+    return each_inside(x, functools.partial(values, writable=writable)) if issubclass(kind, (dict, tuple)) else x
 
 
 def back(x: Any) -> Any:
@@ -98,7 +101,7 @@ class Numpy:
         out, target = kwargs.get("out"), None
         if name.rpartition(".")[2] in WRITERS and args:
             target = args[0]
-        given, named = values(args), values(kwargs)
+        given, named = values(args), values(kwargs) if kwargs else {}
         if isinstance(target, _core.Array):
             given = (target.asnumpy(), *given[1:])
         if out is not None:
