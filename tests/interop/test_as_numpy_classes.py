@@ -158,6 +158,11 @@ def test_classes_with_array_methods(run: Run) -> None:
     assert names["Parameter"].__array__.__name__ == "__array__"
 
 
+def test_classes_of_numpy_have_their_methods_without_the_replacement() -> None:
+    assert "view" not in vars(numpy.matrix)
+    assert numpy.ma.MaskedArray.view.__module__ == "numpy.ma.core"
+
+
 def test_classes_are_built_as_before_without_the_replacement() -> None:
     assert builtins.__build_class__.__module__ == "builtins"
 
@@ -227,6 +232,9 @@ np.ndarray.mean(x, axis=0)
 np.ndarray.tolist(t)
 np.ndarray.sum()
 np.ndarray.nothing
+np.asmatrix(x).view(np.ndarray), np.asmatrix(x).view('int64').dtype
+np.ma.array(x, mask=[0, 1, 0]).view(np.ndarray), np.ma.array(x).view(type=np.ndarray), np.ma.array(x).view()
+np.zeros(2, [('a', int)]).view(np.recarray).view(np.ndarray).dtype.type
 o + 1
 o + x
 x + o
@@ -238,6 +246,7 @@ np.maximum(o, x, out=np.empty(3).view(Overriding))
 """
 
 
+@pytest.mark.filterwarnings("ignore:the matrix subclass")
 @pytest.mark.parametrize("expression", OF_DERIVED.splitlines())
 def test_classes_derived_from_arrays(expression: str, namespaces: list[dict[str, Any]]) -> None:
     for space in namespaces:

@@ -331,7 +331,7 @@ class InC:
 
 
 class Memory:
-    """What a function compiled by Numba has allocated: it counts the arrays in it."""
+    """The memory that a function compiled by Numba has allocated: it counts the arrays in it."""
 
     def __init__(self, values: Any) -> None:
         self._values, self.refcount = numpy.array(values), 1

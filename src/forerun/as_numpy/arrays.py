@@ -17,7 +17,7 @@ from .._array.scalar import scalar
 from .._array.ufunc_calls import FOREIGN, OPS
 from ..ops._base import core as _core
 from ..ops._base.primitive import Elementwise, direct
-from . import scalars
+from . import derived, scalars
 from .conversion import Numpy, back, values
 from .derived import METHODS, Base, Overriding, Unbound
 from .flags import flags, setflags
@@ -142,6 +142,7 @@ def extended(calls: Numpy) -> Iterator[None]:
     """Inside, arrays have what only NumPy's have, and methods that refuse their arguments are NumPy's."""
     added: list[tuple[type, str, Any]] = [(np.ndarray, *pair) for pair in _attributes(calls)]
     added += [(scalar, *pair) for pair in scalars.attributes()]
+    added += derived.attributes()
     added.append((json.JSONEncoder, "default", scalars.encoder(json.JSONEncoder.default)))
     before = [(kind, name, vars(kind).get(name)) for kind, name, _ in added]
     method = Elementwise._method

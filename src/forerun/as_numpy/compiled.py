@@ -65,7 +65,7 @@ def _made(result: Any) -> Any:
 
 
 def named(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that looks up a name for Numba, with NumPy's counterpart of what is forerun's."""
+    """Return a function that looks up a name for Numba, with NumPy's counterpart of forerun's values."""
 
     @functools.wraps(function)
     def found(*args: Any) -> Any:

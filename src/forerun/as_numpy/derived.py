@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy
@@ -10,7 +11,29 @@ import numpy
 from .. import np
 from .conversion import delivered, values
 
-__all__ = ["METHODS", "Base", "Overriding", "Unbound"]
+__all__ = ["METHODS", "Base", "Overriding", "Unbound", "attributes"]
+
+
+def _view(kind: type) -> Callable[..., Any]:
+    """Return the method `view` of a class, for which `np.ndarray` as the program knows it is NumPy's class."""
+    plain = getattr(kind, "view")  # noqa: B009
+
+    @functools.wraps(plain)
+    def view(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return plain(self, *map(_numpys, args), **{name: _numpys(x) for name, x in kwargs.items()})
+
+    return view
+
+
+def attributes() -> Iterator[tuple[type, str, Any]]:
+    """Yield methods that classes derived from `numpy.ndarray` by NumPy get, as classes, names and functions."""
+    for kind in (numpy.matrix, numpy.memmap, numpy.recarray, numpy.ma.MaskedArray):
+        yield kind, "view", _view(kind)
+
+
+def _numpys(x: Any) -> Any:
+    """Return NumPy's class of arrays for the program's."""
+    return numpy.ndarray if x is np.ndarray else x
 
 
 class Base(numpy.ndarray):
@@ -24,9 +47,7 @@ class Base(numpy.ndarray):
             return cls(shape, dtype, buffer, *args, **kwargs)
         return super().__new__(cls, values(shape), dtype, values(buffer, writable=True), *args, **kwargs)
 
-    def view(self, *args: Any, **kwargs: Any) -> Any:
-        """Return a view, in which `np.ndarray` as the program knows it is NumPy's class."""
-        return super().view(*map(_numpys, args), **{name: _numpys(x) for name, x in kwargs.items()})
+    view = _view(numpy.ndarray)
 
 
 class Overriding(Base):
@@ -45,11 +66,6 @@ class Overriding(Base):
 for _base in (Base, Overriding):
     _base.__name__ = _base.__qualname__ = "ndarray"
     _base.__module__ = "numpy"
-
-
-def _numpys(x: Any) -> Any:
-    """Return NumPy's class of arrays for the program's."""
-    return numpy.ndarray if x is np.ndarray else x
 
 
 # Methods that the class has for itself, or that libraries look up.
