@@ -219,6 +219,28 @@ def test_sparse_arrays_compute_with_arrays_of_forerun(run: Run, expression: str)
     assert outcome(SPARSE, expression, run("")) == want
 
 
+SCIPY = """\
+import numpy as np
+from scipy.sparse import linalg
+from scipy.spatial.transform import Rotation
+a, x = np.eye(3) * 2 + 0.1, np.arange(3.0)
+turn = Rotation.from_euler("z", np.array([[0.0], [1.0]]))
+operator = linalg.LinearOperator((3, 3), matvec=lambda v: a @ v, dtype=float)
+"""
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ["linalg.gmres(operator, x)[0].round(9)", "(operator @ x).tolist()", "linalg.cg(a, x, x0=x * 0)[0].round(9)",
+     "turn.apply(x)", "turn[np.array([1])].as_quat()", "turn.mean(x[1:]).as_rotvec().round(9)",
+     "Rotation(x + 1).as_quat()"],
+)  # fmt: skip
+def test_functions_of_scipy_that_write_take_arrays_of_forerun(run: Run, expression: str) -> None:
+    """They write into the results of the program's functions, or ask in C for arrays that they may write into."""
+    want = outcome(SCIPY, expression, {"__file__": "/elsewhere/program.py"})
+    assert outcome(SCIPY, expression, run("")) == want
+
+
 def draw(image: numpy.ndarray, value: float) -> numpy.ndarray:
     """A function as those of OpenCV: it takes NumPy's arrays alone, and writes into one."""
     assert type(image) is numpy.ndarray

@@ -29,6 +29,9 @@ ADAPTED: dict[str, tuple[str, ...] | None] = {
     "pandas.core.groupby": None,
     "pandas.core.window": None,
     "scipy.sparse": None,
+    "scipy.sparse.linalg": None,
+    "scipy.sparse.linalg._interface": ("_CustomLinearOperator",),
+    "scipy.spatial.transform": None,
     "h5py": None,
     "cv2": None,
     "torch": (
