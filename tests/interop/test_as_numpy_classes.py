@@ -13,7 +13,7 @@ import numpy
 import pytest
 
 from forerun import _core, np
-from tests.support.processes.as_numpy_program import Run
+from tests.support.processes.as_numpy_program import Run, value_of
 
 GIVEN = "import numpy as np\nx, s = np.arange(4.0), np.arange(4.0)[3]\n"
 LIBRARY = """\
@@ -158,6 +158,11 @@ def test_classes_with_array_methods(run: Run) -> None:
     assert names["Parameter"].__array__.__name__ == "__array__"
 
 
+def test_classes_of_numpy_have_their_methods_without_the_replacement() -> None:
+    assert "view" not in vars(numpy.matrix)
+    assert numpy.ma.MaskedArray.view.__module__ == "numpy.ma.core"
+
+
 def test_classes_are_built_as_before_without_the_replacement() -> None:
     assert builtins.__build_class__.__module__ == "builtins"
 
@@ -166,3 +171,85 @@ def test_constants_are_numpys_objects(run: Run) -> None:
     names = run("import numpy as np\n")
     for name in ("nan", "inf", "pi", "e", "euler_gamma", "newaxis", "True_", "False_"):
         assert getattr(names["np"], name) is getattr(numpy, name), name
+
+
+DERIVED = """\
+import numpy as np
+class Tagged(np.ndarray):
+    def __new__(cls, values, tag="t"):
+        made = np.asarray(values, dtype=float).view(cls)
+        made.tag = tag
+        return made
+    def __array_finalize__(self, source):
+        np.ndarray.__array_finalize__(self, source) if np.ndarray.__array_finalize__ else None
+        self.tag = getattr(source, "tag", None)
+class Buffered(np.ndarray):
+    def __new__(cls, values):
+        values = np.array(values, dtype=float) / 2
+        return super().__new__(cls, values.shape, float, values)
+class Overriding(np.ndarray):
+    def __array_ufunc__(self, ufunc, method, *inputs, out=None, **kwargs):
+        plain = [v.view(np.ndarray) if isinstance(v, Overriding) else v for v in inputs]
+        if out:
+            kwargs["out"] = tuple(v.view(np.ndarray) if isinstance(v, Overriding) else v for v in out)
+        found = super().__array_ufunc__(ufunc, method, *plain, **kwargs)
+        return found.view(Overriding) if isinstance(found, np.ndarray) else found
+x = np.arange(3.0) + 1
+t, b, o = Tagged(x), Buffered([2, 4, 6]), x.view(Overriding)
+"""
+OF_DERIVED = """\
+b
+b * 2
+Buffered(np.ones(5000))[-1]
+b.flags.writeable
+b.__imul__(x)
+np.ndarray.__new__(Tagged, (2,), float, x[:2] * 3)
+np.ndarray.__new__(Tagged, shape=(2,)).shape
+np.ndarray.__new__(np.ndarray, (2,), float, x[:2] * 3)
+np.ndarray((2,), buffer=x * 3, dtype=float, offset=8)
+np.ndarray((2,), 'int16', (x * 3).tobytes()).shape
+t.view(np.ndarray)
+t.view(type=np.ndarray)
+t.view('int64')
+t.view(np.ndarray).__class__ == np.ndarray
+(t + x).tag, (x + t).tag, t[1:].tag
+np.ndarray.__getitem__(t, 0)
+np.ndarray.__getitem__(t, x > 1)
+np.ndarray.__getitem__(x, x > 1)
+np.ndarray.__setitem__(t, 0, x[1])
+np.ndarray.__add__(t, x)
+np.ndarray.__add__(x, x)
+np.ndarray.__eq__(t, 1)
+np.ndarray.__repr__(t)
+np.ndarray.__len__(t)
+np.ndarray.__array_wrap__(t, t)
+np.ndarray.__array_ufunc__(t, np.add, "__call__", t, x)
+np.ndarray.__reduce__(t)[1]
+np.ndarray.view(t, np.ndarray)
+np.ndarray.sum(t)
+np.ndarray.sum(x)
+np.ndarray.mean(x, axis=0)
+np.ndarray.tolist(t)
+np.ndarray.sum()
+np.ndarray.nothing
+np.asmatrix(x).view(np.ndarray), np.asmatrix(x).view('int64').dtype
+np.ma.array(x, mask=[0, 1, 0]).view(np.ndarray), np.ma.array(x).view(type=np.ndarray), np.ma.array(x).view()
+np.zeros(2, [('a', int)]).view(np.recarray).view(np.ndarray).dtype.type
+o + 1
+o + x
+x + o
+np.sin(o)
+np.add.reduce(o)
+o.__iadd__(x)
+x @ np.eye(3).view(Overriding)
+np.maximum(o, x, out=np.empty(3).view(Overriding))
+"""
+
+
+@pytest.mark.filterwarnings("ignore:the matrix subclass")
+@pytest.mark.parametrize("expression", OF_DERIVED.splitlines())
+def test_classes_derived_from_arrays(expression: str, namespaces: list[dict[str, Any]]) -> None:
+    for space in namespaces:
+        exec(DERIVED, space)
+    expected, found = (value_of(expression, space) for space in namespaces)
+    assert found == expected

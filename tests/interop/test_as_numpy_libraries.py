@@ -14,7 +14,7 @@ import numpy
 import pandas
 import pytest
 
-from forerun import np
+from forerun import _core, np
 from forerun.as_numpy import uninstall_as_numpy
 from tests.support.processes.as_numpy_program import Run, numpy_replaced
 
@@ -219,6 +219,28 @@ def test_sparse_arrays_compute_with_arrays_of_forerun(run: Run, expression: str)
     assert outcome(SPARSE, expression, run("")) == want
 
 
+SCIPY = """\
+import numpy as np
+from scipy.sparse import linalg
+from scipy.spatial.transform import Rotation
+a, x = np.eye(3) * 2 + 0.1, np.arange(3.0)
+turn = Rotation.from_euler("z", np.array([[0.0], [1.0]]))
+operator = linalg.LinearOperator((3, 3), matvec=lambda v: a @ v, dtype=float)
+"""
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ["linalg.gmres(operator, x)[0].round(9)", "(operator @ x).tolist()", "linalg.cg(a, x, x0=x * 0)[0].round(9)",
+     "turn.apply(x)", "turn[np.array([1])].as_quat()", "turn.mean(x[1:]).as_rotvec().round(9)",
+     "Rotation(x + 1).as_quat()"],
+)  # fmt: skip
+def test_functions_of_scipy_that_write_take_arrays_of_forerun(run: Run, expression: str) -> None:
+    """They write into the results of the program's functions, or ask in C for arrays that they may write into."""
+    want = outcome(SCIPY, expression, {"__file__": "/elsewhere/program.py"})
+    assert outcome(SCIPY, expression, run("")) == want
+
+
 def draw(image: numpy.ndarray, value: float) -> numpy.ndarray:
     """A function as those of OpenCV: it takes NumPy's arrays alone, and writes into one."""
     assert type(image) is numpy.ndarray
@@ -294,3 +316,80 @@ def test_functions_that_are_not_the_programs_are_passed_on(run: Run) -> None:
 
     pandas.DataFrame({"a": [1]}).pipe((library, "frame"), function=outcome)
     assert seen == [outcome]
+
+
+NUMBA = """\
+import numpy as np
+from numpy import nan, sort, sqrt, vander
+from numba.core.dispatcher import Dispatcher
+from numba.core.interpreter import Interpreter
+x, k = np.arange(3.0), np.array([7.0])
+@Dispatcher
+def doubled(v, w=0.0):
+    return allocated(v * 2 + w)
+@Dispatcher
+def filled(v, w=0.0):
+    v[:1] = w
+    return v
+found = doubled(x), doubled(2.0), doubled(v=k, w=k[0]), doubled(x, w=x)
+y, part = np.arange(3.0), np.arange(3.0)[1:]
+same = filled(y, k[0]) is y, filled(part, k[0]) is part
+pair = Dispatcher(lambda v, w: (filled.function(v, 5), allocated(w)))(y[1:], y)
+look = Interpreter().get_global_value
+names = {"y": y, "scalar": y[0], "linalg": np.linalg, "two": (y, 2)} | globals()
+seen = {name: look(names, name) for name in ("np", "linalg", "sort", "sqrt", "vander", "nan", "y", "scalar", "two")}
+"""
+
+
+class InC:
+    """A class made in C: its calls take NumPy's arrays and numbers."""
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        assert not any(isinstance(x, _core.Array) for x in (*args, *kwargs.values()))
+        return self.function(*args, **kwargs)
+
+
+class Memory:
+    """The memory that a function compiled by Numba has allocated: it counts the arrays in it."""
+
+    def __init__(self, values: Any) -> None:
+        self._values, self.refcount = numpy.array(values), 1
+        self.__array_interface__ = self._values.__array_interface__
+
+
+def allocated(values: Any) -> numpy.ndarray:
+    """Return an array as functions compiled by Numba do."""
+    return numpy.asarray(Memory(values))
+
+
+def test_functions_that_numba_compiles(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their arguments are converted, and so are the globals in which Numba looks up their names."""
+    dispatcher: Any = type("Dispatcher", (InC,), {})
+    interpreter: Any = type("Interpreter", (), {"get_global_value": lambda self, names, name: names[name]})
+    modules: dict[str, dict[str, Any]] = {
+        "numba": {}, "numba.core": {}, "numba.core.dispatcher": {"Dispatcher": dispatcher},
+        "numba.core.interpreter": {"Interpreter": interpreter},
+    }  # fmt: skip
+    for name, found in modules.items():
+        library = types.ModuleType(name)
+        library.__spec__ = importlib.machinery.ModuleSpec(name, None)
+        vars(library).update(found, __path__=[])
+        monkeypatch.setitem(sys.modules, name, library)
+    monkeypatch.setattr("builtins.allocated", allocated, raising=False)
+    names = run(NUMBA)
+    assert [type(v) for v in names["found"]] == [np.ndarray, numpy.ndarray, np.ndarray, np.ndarray]
+    assert [v.tolist() for v in names["found"]] == [[0, 2, 4], 4.0, [21], [0, 3, 6]]
+    assert names["same"] == (True, True)
+    assert (names["y"].tolist(), names["part"].tolist()) == ([7, 5, 2], [7, 2])
+    assert [v.tolist() for v in names["pair"]] == [[5, 2], [7, 1, 2]]
+    seen = names["seen"]
+    assert seen["np"] is numpy
+    assert seen["linalg"] is numpy.linalg
+    assert (seen["sort"], seen["sqrt"], seen["vander"]) == (numpy.sort, numpy.sqrt, numpy.vander)
+    assert type(seen["y"]) is type(seen["two"][0]) is numpy.ndarray
+    assert (type(seen["scalar"]), seen["nan"] is numpy.nan) == (numpy.float64, True)
+    uninstall_as_numpy()
+    assert "__call__" not in vars(dispatcher)

@@ -12,6 +12,17 @@ from forerun import _core, np
 from tests.support.processes.as_numpy_program import Run, value_of
 
 SAME = """\
+np.r_[['a'], f, 2], np.c_[x, [['a'], ['b']]], np.r_[np.array(['2020-01-01'], 'M8[D]')], np.r_[f, None]
+np.c_[frame['a'], frame['b']], np.c_[frame, np.ones(2)], np.r_[frame['a'], f], np.r_['r', f[:2]]
+np.c_[f, f[:2]]
+len(np.r_), np.r_[f, np.ma.array([1])]
+np.c_[f, 1], 2
+np.c_[()]
+np.r_[1:2, 'a']
+np.c_[f, f], np.c_[x, x[:, 0]], np.c_[f[:2], x], np.c_[f], np.c_[f[0], 2.0], np.c_[x, f[:2]], np.c_[f, f > 0]
+type(np.c_[x, x]) is np.ndarray, np.c_[f[:0], f[:0]].shape, np.c_[x[None], x[None]].shape, np.r_.concatenate is not None
+np.mgrid['a']
+np.mgrid[f[0]:2, 0:1:3j], np.ogrid[:2, :x[0, 2]]
 x == None, x != None, None == x, f[0] == None, x[0, 0] != None
 np.where(f == None)[0], np.array(None) == None, f == [None, 0.25, 2, 3, 4], [None] == x
 f == 'a', x != 'a', f[0] == 'a', f == {}, f == object, x == ()
@@ -168,3 +179,39 @@ def test_an_index_error_does_not_wait(run: Run) -> None:
         "    text = str(error)\n"
     )
     assert found["text"] == "index 100000 is out of bounds for axis 0 with size 100000"
+
+
+WRITTEN = """\
+x[0] = np.matrix([1.0, 2, 3])
+x[0] = np.asmatrix([[1.0], [2]])
+x[:, 1] = np.array([5, 6]).view(np.recarray)
+x[x < 3] = np.ma.array([1, 2, 3], mask=[0, 1, 0])
+x[1, 2] = np.array([4]).view(np.recarray)
+x[1, 2] = np.array([4, 5]).view(np.recarray)
+x[1, 2] = np.ma.masked
+x[7] = np.matrix([1.0, 2, 3])
+x[...] = np.array(['1', '2', '3']).view(np.recarray)
+"""
+
+
+@pytest.mark.filterwarnings("ignore:the matrix subclass")
+@pytest.mark.parametrize("statement", WRITTEN.splitlines())
+def test_writes_of_arrays_of_derived_classes(statement: str, namespaces: list[dict[str, Any]]) -> None:
+    found = []
+    for space in namespaces:
+        exec("x = np.arange(6.0).reshape(2, 3)", space)
+        try:
+            exec(statement, space)
+        except Exception as error:
+            found.append(f"{type(error).__name__}: {error}")
+        else:
+            found.append(repr(space["x"]))
+    assert found[1] == found[0]
+
+
+@pytest.mark.filterwarnings("ignore:the matrix subclass")
+def test_a_write_of_a_derived_class_does_not_copy_the_array(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = run("import numpy as np\nx, row = np.zeros((5000, 3)), np.matrix([1.0, 2, 3])\n")
+    monkeypatch.setattr(np.ndarray, "asnumpy", None)
+    exec("x[1] = row", names)
+    assert names["x"][:3].tolist() == [[0, 0, 0], [1, 2, 3], [0, 0, 0]]

@@ -17,8 +17,9 @@ from .._array.scalar import scalar
 from .._array.ufunc_calls import FOREIGN, OPS
 from ..ops._base import core as _core
 from ..ops._base.primitive import Elementwise, direct
-from . import scalars
+from . import derived, scalars
 from .conversion import Numpy, back, values
+from .derived import METHODS, Base, Overriding, Unbound
 from .flags import flags, setflags
 from .nditer import nditer
 from .syntax import Syntax
@@ -35,16 +36,28 @@ class _Ndarray(ArrayClass):
         return issubclass(kind, (_core.Array, numpy.ndarray)) and not issubclass(kind, scalar)
 
     def __call__(cls, shape: Any, dtype: Any = float, buffer: Any = None, *args: Any, **kwargs: Any) -> Any:
-        """A new array, or a view of a buffer: that is NumPy's array."""
-        made = numpy.ndarray(values(shape), dtype, buffer, *args, **kwargs)
-        return back(made) if buffer is None else made
+        """A new array, or one of a buffer: a view, which is NumPy's array, or a copy of a forerun array."""
+        made = numpy.ndarray(values(shape), dtype, values(buffer), *args, **kwargs)
+        return back(made) if buffer is None or isinstance(buffer, _core.Array) else made
 
     def __new__(mcs, name: str, bases: tuple[type, ...], body: dict[str, Any], **more: Any) -> Any:
         """A class derived from it is one of NumPy's arrays."""
         if not bases:
             return super().__new__(mcs, name, bases, body)
-        plain = tuple(numpy.ndarray if isinstance(base, _Ndarray) else base for base in bases)
+        derived_from = Overriding if "__array_ufunc__" in body else Base
+        plain = tuple(derived_from if isinstance(base, _Ndarray) else base for base in bases)
         return types.new_class(name, plain, more, lambda space: space.update(body))
+
+    def __getattribute__(cls, name: str) -> Any:
+        """Return an attribute of the class; its methods take arrays of both kinds."""
+        if name not in METHODS:
+            return type.__getattribute__(cls, name)
+        if name == "__new__":
+            return Base.__new__
+        try:
+            return Unbound(name, type.__getattribute__(cls, name))
+        except AttributeError:
+            return Unbound(name, None)
 
     def __getitem__(cls, parameters: Any) -> Any:
         return numpy.ndarray[parameters]
@@ -72,8 +85,26 @@ def isscalar(element: object) -> bool:
     return isinstance(element, scalar) or numpy.isscalar(element)
 
 
+class _Indexed:
+    """`np.r_` and others that are called by an index: forerun's, or NumPy's where it refuses the entries."""
+
+    def __init__(self, name: str, calls: Numpy) -> None:
+        own, numpys = getattr(np, name), getattr(numpy, name)
+        self._found = _core.Fallback(own.__getitem__, calls.instead(name, numpys.__getitem__))
+        self._numpys = numpys
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._found(key)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._numpys, name)
+
+    def __len__(self) -> int:
+        return 0
+
+
 def classes(calls: Numpy) -> dict[str, Any]:
-    """Return classes that `numpy` has for the program, and what tells them apart."""
+    """Return classes and objects that `numpy` has for the program, and what tells them apart."""
 
     class vectorize(numpy.vectorize):
         """NumPy's, with forerun arrays: it calls a function of Python's for each element."""
@@ -81,7 +112,10 @@ def classes(calls: Numpy) -> dict[str, Any]:
         def __call__(self, *args: Any, **kwargs: Any) -> Any:
             return calls.call("vectorize", super().__call__, args, kwargs, "calls Python for each element")
 
-    return {"ndarray": np.ndarray, "ufunc": ufunc, "vectorize": vectorize, "isscalar": isscalar, "nditer": nditer}
+    indexed = {name: _Indexed(name, calls) for name in ("r_", "c_", "mgrid", "ogrid")}
+    return {
+        "ndarray": np.ndarray, "ufunc": ufunc, "vectorize": vectorize, "isscalar": isscalar, "nditer": nditer, **indexed
+    }  # fmt: skip
 
 
 # --- the array's class while NumPy is replaced ---------------------------------------------------------
@@ -108,6 +142,7 @@ def extended(calls: Numpy) -> Iterator[None]:
     """Inside, arrays have what only NumPy's have, and methods that refuse their arguments are NumPy's."""
     added: list[tuple[type, str, Any]] = [(np.ndarray, *pair) for pair in _attributes(calls)]
     added += [(scalar, *pair) for pair in scalars.attributes()]
+    added += derived.attributes()
     added.append((json.JSONEncoder, "default", scalars.encoder(json.JSONEncoder.default)))
     before = [(kind, name, vars(kind).get(name)) for kind, name, _ in added]
     method = Elementwise._method
@@ -183,6 +218,8 @@ def _ufuncs(calls: Numpy) -> Callable[..., Any]:
 
     @direct("array_ufunc", OPS, numpy.matmul, FOREIGN)
     def array_ufunc(self: Any, ufunc: numpy.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if not isinstance(self, _core.Array):  # called through the class
+            return Overriding.__array_ufunc__(self, ufunc, method, *inputs, **kwargs)
         if any(map(_leaves_it_to_numpy, inputs)):
             why = f"{ufunc.__name__}: an operand's class is derived from numpy.ndarray"
             return otherwise(why, (self, ufunc, method, *inputs), kwargs)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..typing import Array, DTypeLike, Out
 
 
-__all__ = ["Numpy", "as_forerun", "back", "each_inside", "first_line", "values"]
+__all__ = ["Numpy", "as_forerun", "back", "delivered", "each_inside", "first_line", "values"]
 
 _PYTHONS = frozenset((bool, int, float, complex, str, bytes, type(None)))  # of which lists are passed as they are
 _LARGE = 4096  # elements from which an array is taken over instead of copied
@@ -46,13 +46,16 @@ def each_inside(x: Any, convert: Callable[[Any], Any]) -> Any:
 
 def values(x: Any, writable: bool = False) -> Any:
     """Replace forerun arrays and scalars by NumPy's, in nested tuples, lists and dicts too. Waits."""
+    kind = type(x)
+    if kind in _PYTHONS:
+        return x
     if isinstance(x, _core.Array):
         if _core.is_scalar(x):
             return x.numpy()[()]
         return x.asnumpy() if writable else x.numpy()
-    if type(x) in (list, tuple) and _PYTHONS.issuperset(map(type, x)):
-        return x
-    return each_inside(x, functools.partial(values, writable=writable))
+    if kind is tuple or kind is list:
+        return x if _PYTHONS.issuperset(map(type, x)) else kind([values(v, writable) for v in x])
+    return each_inside(x, functools.partial(values, writable=writable)) if issubclass(kind, (dict, tuple)) else x
 
 
 def back(x: Any) -> Any:
@@ -98,7 +101,7 @@ class Numpy:
         out, target = kwargs.get("out"), None
         if name.rpartition(".")[2] in WRITERS and args:
             target = args[0]
-        given, named = values(args), values(kwargs)
+        given, named = values(args), values(kwargs) if kwargs else {}
         if isinstance(target, _core.Array):
             given = (target.asnumpy(), *given[1:])
         if out is not None:
@@ -107,7 +110,7 @@ class Numpy:
         if isinstance(target, _core.Array):
             target[...] = given[0]
         if out is not None:
-            return _delivered(out, named["out"], result)
+            return delivered(out, named["out"], result)
         return result
 
     def instead(self, name: str, numpy_function: Callable[..., Any]) -> Callable[..., Any]:
@@ -153,11 +156,11 @@ def _writable(result: Any, args: Sequence[Any], given: Sequence[Any]) -> Any:
     return result.copy() if any(shares) else result
 
 
-def _delivered(out: Out, written: Any, result: Any) -> Any:
+def delivered(out: Out, written: Any, result: Any) -> Any:
     """Copy results written to NumPy's arrays to the forerun arrays given as `out`."""
     if isinstance(out, tuple):
         for o, w in zip(out, written, strict=True):
-            _delivered(o, w, None)
+            delivered(o, w, None)
         return out if len(out) > 1 else out[0]
     if isinstance(out, _core.Array):
         out[...] = written

@@ -17,6 +17,7 @@ import numpy
 
 from ..ops._base import core as _core
 from ..ops._base.primitive import direct
+from . import compiled
 from .conversion import each_inside, values
 
 __all__ = ["ADAPTED", "Libraries"]
@@ -28,6 +29,9 @@ ADAPTED: dict[str, tuple[str, ...] | None] = {
     "pandas.core.groupby": None,
     "pandas.core.window": None,
     "scipy.sparse": None,
+    "scipy.sparse.linalg": None,
+    "scipy.sparse.linalg._interface": ("_CustomLinearOperator",),
+    "scipy.spatial.transform": None,
     "h5py": None,
     "cv2": None,
     "torch": (
@@ -36,8 +40,10 @@ ADAPTED: dict[str, tuple[str, ...] | None] = {
     ),
     "array_api_compat": ("array_namespace", "get_namespace", "is_array_api_obj", "is_numpy_array", "device", "size"),
     "torch.utils.data._utils.collate": ("default_collate",),
+    "numba.core.dispatcher": ("Dispatcher",),
+    "numba.stencils.stencil": ("StencilFunc",),
+    "numba.core.interpreter": ("Interpreter",),
 }  # fmt: skip
-_OF_C = ("torch.Tensor",)  # classes whose operators are those of a class made in C
 _WRITERS = ("cv2",)  # modules with functions that write into arguments
 _BINARY = (
     "add", "sub", "mul", "truediv", "floordiv", "mod", "divmod", "pow", "matmul", "and", "or", "xor", "lshift", "rshift"
@@ -49,6 +55,13 @@ _SPECIAL = frozenset(
     + [f"__{name}__" for name in ("eq", "ne", "lt", "le", "gt", "ge")]
     + [f"__{name}__" for name in ("getitem", "setitem", "delitem", "contains")]
 ).union(_MAKING)
+# Classes of which certain methods are adapted, which they may have from a class made in C.
+_METHODS: dict[str, frozenset[str]] = {
+    "torch.Tensor": _SPECIAL - _MAKING,
+    "numba.core.dispatcher.Dispatcher": frozenset(("__call__",)),
+    "numba.stencils.stencil.StencilFunc": frozenset(("__call__",)),
+    "numba.core.interpreter.Interpreter": frozenset(("get_global_value", "get_closure_value")),
+}
 
 
 class Libraries:
@@ -69,7 +82,7 @@ class Libraries:
                 found = {(id(owner), key): (owner, key) for owner, key in _found(module)}
                 self._before[name] = [(owner, key, vars(owner).get(key)) for owner, key in found.values()]
                 for owner, key in found.values():
-                    self._replace(owner, key, name in _WRITERS)
+                    self._replace(owner, key, name)
 
     def restore(self) -> None:
         """Give the libraries their own functions back."""
@@ -81,16 +94,20 @@ class Libraries:
                 else:
                     setattr(owner, name, function)
 
-    def _replace(self, owner: Any, name: str, writes: bool) -> None:
+    def _replace(self, owner: Any, name: str, module: str) -> None:
         function = inspect.getattr_static(owner, name)
         static = isinstance(function, staticmethod)
-        adapted = self._adapted(function.__func__ if static else function, writes)
+        adapted = self._adapted(function.__func__ if static else function, module)
         if str(getattr(owner, "__module__", "")).startswith("pandas.core.groupby"):  # which looks for its parameters
             vars(adapted)["__signature__"] = inspect.signature(function)
         setattr(owner, name, staticmethod(adapted) if static else adapted)
 
-    def _adapted(self, function: Callable[..., Any], writes: bool) -> Callable[..., Any]:
+    def _adapted(self, function: Callable[..., Any], module: str) -> Callable[..., Any]:
         """Return a function that calls another one with NumPy's values in place of forerun's."""
+        if module == "numba.core.interpreter":
+            return compiled.named(function)
+        if module.startswith("numba."):
+            return compiled.calling(function, self.values, self._is_program)
 
         def call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             return function(*self.values(args), **self.values(kwargs))
@@ -98,9 +115,9 @@ class Libraries:
         def call_and_write(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             given: list[tuple[Any, numpy.ndarray]] = []
             result = function(*self.values(args, given), **self.values(kwargs, given))
-            return _written(result, given)
+            return compiled.written(result, given)
 
-        adapted: Callable[..., Any] = direct("adapted", call_and_write if writes else call)(function)
+        adapted: Callable[..., Any] = direct("adapted", call_and_write if module in _WRITERS else call)(function)
         return adapted
 
     def values(self, x: Any, given: list[tuple[Any, numpy.ndarray]] | None = None) -> Any:
@@ -109,9 +126,11 @@ class Libraries:
         given: gets the arrays, each with its copy.
         """
         if isinstance(x, _core.Array):
-            found = values(x, writable=True)
-            if given is not None and not _core.is_scalar(x):
-                given.append((x, found))
+            if given is None or _core.is_scalar(x):
+                return values(x, writable=True)
+            found = next((copy for array, copy in given if array is x), None)
+            if found is None:
+                given.append((x, found := values(x, writable=True)))
             return found
         kind = type(x)
         if kind in (list, tuple):
@@ -138,17 +157,6 @@ class Libraries:
         return returning
 
 
-def _written(result: Any, given: list[tuple[Any, numpy.ndarray]]) -> Any:
-    """Copy what a function has written into the copies of arrays to the arrays, and return them for the copies."""
-    for x, copy in given:
-        if not numpy.array_equal(x.numpy(), copy):
-            x[...] = copy
-    own = {id(copy): x for x, copy in given}
-    if isinstance(result, tuple):
-        return tuple(own.get(id(v), v) for v in result)
-    return own.get(id(result), result)
-
-
 def _found(module: types.ModuleType) -> Iterator[tuple[Any, str]]:
     """Yield functions of a module, and methods of its classes, as their owners and names."""
     chosen = ADAPTED[module.__name__]
@@ -158,8 +166,8 @@ def _found(module: types.ModuleType) -> Iterator[tuple[Any, str]]:
         if not isinstance(found, type):
             if _is_routine(found):
                 yield module, name
-        elif f"{module.__name__}.{name}" in _OF_C:
-            yield from ((found, special) for special in _SPECIAL - _MAKING if hasattr(found, special))
+        elif methods := _METHODS.get(f"{module.__name__}.{name}"):
+            yield from ((found, method) for method in methods if hasattr(found, method))
         else:
             for base in found.__mro__:
                 if base.__module__.partition(".")[0] == module.__name__.partition(".")[0]:

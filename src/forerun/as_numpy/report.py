@@ -39,7 +39,10 @@ class Report:
 
     def fell_back(self, name: str, why: str, seconds: float) -> None:
         """Count a call."""
-        entry = self.entries.setdefault((self._where(), name, why), Entry())
+        key = self._where(), name, why
+        entry = self.entries.get(key)
+        if entry is None:
+            entry = self.entries.setdefault(key, Entry())
         entry.calls += 1
         entry.seconds += seconds
 

@@ -21,6 +21,7 @@ _DRAWS: dict[type, list[str]] = {
     kind: [n for n in dir(kind) if n[0] != "_" and n not in _NO_DRAWS and callable(getattr(kind, n))]
     for kind in (numpy.random.Generator, numpy.random.RandomState)
 }
+_KINDS = tuple(_DRAWS)
 
 
 def streams(is_program: Callable[[Any], bool]) -> dict[str, Any]:
@@ -102,7 +103,7 @@ def _into(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
 
 def _shuffled(function: Callable[..., Any], args: Any, kwargs: Any) -> None:
     """Bring what was given into another order, in place: the last of the positional arguments but for an axis."""
-    place = next((i for i, x in enumerate(args) if not isinstance(x, tuple(_DRAWS))), None)
+    place = next((i for i, x in enumerate(args) if not isinstance(x, _KINDS)), None)
     x = kwargs.get("x") if place is None else args[place]
     if not isinstance(x, _core.Array):
         function(*args, **kwargs)

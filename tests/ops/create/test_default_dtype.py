@@ -125,3 +125,14 @@ def test_python_types_mean_the_default(mode: str, name: str) -> None:
     assert np.ones(2, meant).dtype == np.ones(2, int).astype(meant).dtype == np.result_type(meant) == want
     assert np.finfo(meant).dtype == (D if wide else F)
     assert np.promote_types("int8", meant) == want
+
+
+@pytest.mark.parametrize("dtype", [None, float, "float32", numpy.float32, numpy.dtype("float32")])
+def test_asarray_returns_an_array_of_the_dtype_itself(dtype: Any) -> None:
+    x = np.ones(2, "float32")
+    assert np.asarray(x, dtype) is np.asarray(x, dtype=dtype) is x
+    assert np.asarray(x, dtype, copy=True) is not x
+    npx.set_np(dtype=True)
+    found = np.asarray(x, dtype)
+    npx.reset_np()
+    assert found.dtype == ("float64" if dtype is float else "float32")

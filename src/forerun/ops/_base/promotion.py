@@ -141,6 +141,10 @@ def promote(*dtypes: Any) -> numpy.dtype:
     return result
 
 
+_EXACT: dict[Any, numpy.dtype] = {numpy.dtype(kind): numpy.dtype(kind) for kind in "?bhilBHILefdFD"}
+_EXACT |= {dtype.type: dtype for dtype in _EXACT.values()} | {bool: numpy.dtype(bool), int: numpy.dtype(int)}
+
+
 def as_dtype(op: str, dtype: DTypeLike) -> numpy.dtype:
     """Return the dtype meant by a name, a type, a dtype or its class; `float` is the default float.
 
@@ -149,6 +153,8 @@ def as_dtype(op: str, dtype: DTypeLike) -> numpy.dtype:
     >>> as_dtype("op", float), as_dtype("op", "int8")
     (dtype('float32'), dtype('int8'))
     """
+    if isinstance(dtype, (type, numpy.dtype)) and (exact := _EXACT.get(dtype)) is not None:
+        return exact
     if dtype is float:
         return default_float()
     if dtype is complex:

@@ -8,11 +8,14 @@ from .._base import convert
 from .._base import core as _core
 from .._base.convert import check_choice, unsupported
 from .._base.primitive import direct
+from .._base.promotion import default_float
 from ..shape.memory_order import copied_in, in_order
 from ..shape.reshape import reshape
 from .arguments import _device
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
     from ...typing import Array, ArrayLike, DeviceLike, DTypeLike
 
 __all__ = ["array", "asarray"]
@@ -113,8 +116,17 @@ def asarray(
     >>> np.asarray(x) is x, np.asarray(x, dtype=float).tolist()
     (True, [1.0, 2.0, 3.0])
     """
+    if order is None and device is None and copy is None and like is None and _has_dtype(a, dtype):
+        return a
     unsupported("asarray", like=like)
     return _made("asarray", a, dtype, device, copy, order)
+
+
+def _has_dtype(x: ArrayLike, dtype: DTypeLike) -> TypeIs[Array]:
+    """Return whether x is an array, and no scalar, of the dtype, where that is seen at once."""
+    if not isinstance(x, _core.Array) or _core.is_scalar(x):
+        return False
+    return x.dtype.type is dtype or x.dtype is dtype or (dtype is float and x.dtype is default_float())
 
 
 def _made(op: str, x: Any, dtype: DTypeLike, device: DeviceLike, copy: bool | None, order: str | None) -> Array:

@@ -104,6 +104,8 @@ class _Row:
     def __getitem__(self, key: Any) -> Array:
         if self._how is _ROW and type(key) is tuple and (vectors := _vectors(key)):
             return concatenate(vectors)
+        if self._how is _COLUMNS and type(key) is tuple and (matrices := _matrices(key)):
+            return concatenate(matrices, 1)
         entries = list(key) if isinstance(key, tuple) else [key]
         how = list(self._how)
         if entries and isinstance(entries[0], str):
@@ -154,7 +156,7 @@ class _Row:
 
 
 _NUMBERS = (bool, int, float, complex)
-_ROW = (0, 1, -1)  # as r_ puts together
+_ROW, _COLUMNS = (0, 1, -1), (-1, 2, 0)  # as r_ and c_ put together
 
 
 def _vectors(entries: tuple[Any, ...]) -> list[Any]:
@@ -170,6 +172,19 @@ def _vectors(entries: tuple[Any, ...]) -> list[Any]:
             return []
         found.append(e)
     return found
+
+
+def _matrices(entries: tuple[Any, ...]) -> list[Any]:
+    """The entries of c_ as matrices, where all are vectors and matrices of one dtype; else none."""
+    first = entries[0] if entries else None
+    if not isinstance(first, _core.Array):
+        return []
+    for e in entries:
+        if not isinstance(e, _core.Array) or e.ndim not in (1, 2) or e.dtype is not first.dtype:
+            return []
+        if e.device is not first.device:
+            return []
+    return [e if e.ndim == 2 else reshape(e, (*e.shape, 1)) for e in entries]
 
 
 def _together(dtypes: list[numpy.dtype], numbers: list[Any]) -> numpy.dtype:
@@ -191,7 +206,7 @@ def _range(s: slice) -> Array:
     return arange(start, s.stop, step)
 
 
-r_, c_ = _Row("r_", _ROW), _Row("c_", (-1, 2, 0))
+r_, c_ = _Row("r_", _ROW), _Row("c_", _COLUMNS)
 
 
 # --- coordinates ---

@@ -177,6 +177,7 @@ def _parts_of_det(x: numpy.ndarray) -> tuple[Any, ...]:
     return tuple(numpy.linalg.slogdet(x))
 
 
+@numpy_when_small(numpy.linalg.slogdet, "a", "m", "Fc", gives=SlogdetResult)
 def slogdet(a: ArrayLike) -> SlogdetResult:
     """Return the sign of the determinant of square matrices, and the logarithm of its magnitude.
 

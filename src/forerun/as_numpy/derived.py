@@ -1,0 +1,93 @@
+"""Classes that programs derive from `numpy.ndarray`, and its methods that they call through the class."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy
+
+from .. import np
+from .conversion import delivered, values
+
+__all__ = ["METHODS", "Base", "Overriding", "Unbound", "attributes"]
+
+
+def _view(kind: type) -> Callable[..., Any]:
+    """Return the method `view` of a class, for which `np.ndarray` as the program knows it is NumPy's class."""
+    plain = getattr(kind, "view")  # noqa: B009
+
+    @functools.wraps(plain)
+    def view(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return plain(self, *map(_numpys, args), **{name: _numpys(x) for name, x in kwargs.items()})
+
+    return view
+
+
+def attributes() -> Iterator[tuple[type, str, Any]]:
+    """Yield methods that classes derived from `numpy.ndarray` by NumPy get, as classes, names and functions."""
+    for kind in (numpy.matrix, numpy.memmap, numpy.recarray, numpy.ma.MaskedArray):
+        yield kind, "view", _view(kind)
+
+
+def _numpys(x: Any) -> Any:
+    """Return NumPy's class of arrays for the program's."""
+    return numpy.ndarray if x is np.ndarray else x
+
+
+class Base(numpy.ndarray):
+    """The class from which the program's classes are derived: NumPy's array, which takes forerun's arrays and class."""
+
+    __slots__ = ()
+
+    def __new__(cls, shape: Any, dtype: Any = float, buffer: Any = None, *args: Any, **kwargs: Any) -> Any:
+        """Create an array, through either class. A buffer that is a forerun array is copied."""
+        if cls is np.ndarray:
+            return cls(shape, dtype, buffer, *args, **kwargs)
+        return super().__new__(cls, values(shape), dtype, values(buffer, writable=True), *args, **kwargs)
+
+    view = _view(numpy.ndarray)
+
+
+class Overriding(Base):
+    """The base of a class that has `__array_ufunc__`, and may call NumPy's in it."""
+
+    __slots__ = ()
+
+    def __array_ufunc__(self, ufunc: Any, method: Any, *inputs: Any, **kwargs: Any) -> Any:
+        """Call NumPy's, which refuses operands that have such a method, as forerun's arrays do."""
+        out = kwargs.get("out")
+        named = {name: values(x, writable=name == "out") for name, x in kwargs.items()}
+        found = numpy.ndarray.__array_ufunc__(self, ufunc, method, *values(inputs), **named)
+        return found if out is None or found is NotImplemented else delivered(out, named["out"], found)
+
+
+for _base in (Base, Overriding):
+    _base.__name__ = _base.__qualname__ = "ndarray"
+    _base.__module__ = "numpy"
+
+
+# Methods that the class has for itself, or that libraries look up.
+_OF_THE_CLASS = {
+    "__array_function__", "__array_ufunc__", "__class__", "__class_getitem__", "__delattr__", "__dir__",
+    "__getattribute__", "__init__", "__init_subclass__", "__setattr__", "__subclasshook__",
+}  # fmt: skip
+METHODS = {name for name in dir(numpy.ndarray) if callable(getattr(numpy.ndarray, name))} - _OF_THE_CLASS
+
+
+class Unbound:
+    """A method of the class of arrays as the program gets it, `np.ndarray.sum`: for arrays of both kinds.
+
+    own: forerun's method, or None.
+    """
+
+    def __init__(self, name: str, own: Callable[..., Any] | None) -> None:
+        self._own = own
+        self._numpys = getattr(Base, name)
+        self.__name__, self.__doc__ = name, self._numpys.__doc__
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._own is None or (args and isinstance(args[0], numpy.ndarray)):
+            return self._numpys(args[0], *values(args[1:]), **values(kwargs))
+        return self._own(*args, **kwargs)
