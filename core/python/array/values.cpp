@@ -167,6 +167,19 @@ const char* struct_format(DType t) {
   }
 }
 
+// The values of dense elements as a buffer without axes.
+void fill_buffer(PyObject* self, Py_buffer* view, const char* values) {
+  const Array& a = as_array(self)->array;
+  *view = {};
+  view->obj = Py_NewRef(self);
+  view->buf = const_cast<char*>(values);
+  view->len = static_cast<Py_ssize_t>(a.layout.nbytes());
+  view->itemsize = 1;
+  view->readonly = 1;
+  a.storage()->retain_handle();  // an array that a scalar becomes has a copy
+  view->internal = a.storage();
+}
+
 // The value of a scalar, which nothing writes to, as a buffer. False: it is not computed, or of a rare dtype. NumPy
 // asks for the buffer of each element of a list.
 bool share_scalar(PyObject* self, Py_buffer* view, int flags) {
@@ -174,14 +187,22 @@ bool share_scalar(PyObject* self, Py_buffer* view, int flags) {
   const char* format = is_scalar(self) && !(flags & PyBUF_WRITABLE) ? struct_format(a.layout.dtype) : nullptr;
   const char* value = format ? looked_at_once(a) : nullptr;
   if (!value) return false;
-  *view = {};
-  view->obj = Py_NewRef(self);
-  view->buf = const_cast<char*>(value);
-  view->len = view->itemsize = static_cast<Py_ssize_t>(item_size(a.layout.dtype));
-  view->readonly = 1;
+  fill_buffer(self, view, value);
+  view->itemsize = view->len;
   if (flags & PyBUF_FORMAT) view->format = const_cast<char*>(format);
-  a.storage()->retain_handle();  // an array that the scalar becomes has a copy
-  view->internal = a.storage();
+  return true;
+}
+
+// Few values, which are computed, as a buffer of bytes. `numpy.ndarray(buffer=x)` keeps the address and
+// the array behind it, but not the buffer: so it is that of the array's own memory, where an array of NumPy has a copy.
+bool share_small(PyObject* self, Py_buffer* view, int flags) {
+  const Array& a = as_array(self)->array;
+  const char* values = a.storage()->memory() == 0 && a.layout.contiguous() ? a.storage()->data() : nullptr;
+  if (!values || (flags & (PyBUF_FORMAT | PyBUF_WRITABLE))) return false;
+  fill_buffer(self, view, values + a.layout.offset);
+  view->ndim = 1;
+  if (flags & PyBUF_ND) view->shape = &view->len;
+  if ((flags & PyBUF_STRIDES) == PyBUF_STRIDES) view->strides = &view->itemsize;
   return true;
 }
 
@@ -191,12 +212,13 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
   if (share_scalar(self, view, flags)) return 0;
   PyObject* values = numpy(self, nullptr);
   if (!values) return dropped.keep(self), view->obj = nullptr, -1;
-  int result = PyObject_GetBuffer(values, view, flags);  // belongs to `values`, which is read-only
+  const bool shared = share_small(self, view, flags);
+  int result = shared ? 0 : PyObject_GetBuffer(values, view, flags);  // belongs to `values`, which is read-only
   Py_DECREF(values);
   return result;
 }
 
-// Buffers other than a scalar's belong to NumPy's arrays. Without this function numpy.frombuffer would take the address
+// Other buffers belong to NumPy's arrays. Without this function numpy.frombuffer would take the address
 // of one, and keep the object alone.
 void release_buffer(PyObject*, Py_buffer* view) {
   if (view->internal) static_cast<Buffer*>(view->internal)->release_handle();

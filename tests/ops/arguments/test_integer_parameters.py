@@ -89,3 +89,22 @@ def test_an_element_of_an_array_is_an_integer(name: str) -> None:
     for k in (numpy.int64(3), numbers[1], numbers.min(), np.array(3)):
         found = plain(call(np, np.array(VALUES, dtype="float64"), k))
         numpy.testing.assert_equal(_rounded(found), _rounded(want))
+
+
+EXTENTS: dict[str, Callable[[Any], Any]] = {
+    "zeros": lambda xp: xp.zeros(True),
+    "zeros of a tuple": lambda xp: xp.zeros((2, True)),
+    "empty": lambda xp: xp.empty((True, 2)),
+    "full": lambda xp: xp.full(True, 3),
+    "eye": lambda xp: xp.eye(True),
+    "reshape": lambda xp: xp.arange(4).reshape(True, 4),
+    "broadcast_to": lambda xp: xp.broadcast_to(xp.arange(2), (True, 2)),
+    "random": lambda xp: xp.random.normal(size=True),
+}
+
+
+@pytest.mark.parametrize("name", EXTENTS)
+def test_a_bool_is_no_extent(name: str) -> None:
+    for xp in (numpy, np):
+        with pytest.raises(TypeError, match="integer"):
+            EXTENTS[name](xp)

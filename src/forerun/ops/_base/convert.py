@@ -275,12 +275,16 @@ def extents_of(op: str, name: str, shape: Shape) -> tuple[Any, ...]:
     >>> extents_of("op", "size", 3), extents_of("op", "size", [2, 3])
     ((3,), (2, 3))
     """
-    if isinstance(shape, (int, numpy.integer)):
+    if isinstance(shape, (int, numpy.integer)) and not isinstance(shape, bool):
         return (shape,)
     try:
-        return tuple(shape) if numpy.iterable(shape) else (operator.index(shape),)
+        if numpy.iterable(shape):
+            return tuple(shape)
+        if not isinstance(shape, bool):
+            return (operator.index(shape),)
     except TypeError:
-        raise TypeError(f"{op}: {name} must be an integer or a sequence of integers, got {shape!r}") from None
+        pass
+    raise TypeError(f"{op}: {name} must be an integer or a sequence of integers, got {shape!r}")
 
 
 def counts_of(op: str, name: str, values: ArrayLike, shape: tuple[int, ...]) -> numpy.ndarray:
