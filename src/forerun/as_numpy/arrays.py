@@ -89,15 +89,15 @@ class _Indexed:
     """`np.r_` and others that are called by an index: forerun's, or NumPy's where it refuses the entries."""
 
     def __init__(self, name: str, calls: Numpy) -> None:
-        own, numpys = getattr(np, name), getattr(numpy, name)
-        self._found = _core.Fallback(own.__getitem__, calls.instead(name, numpys.__getitem__))
-        self._numpys = numpys
+        own, replaced = getattr(np, name), getattr(numpy, name)
+        self._found = _core.Fallback(own.__getitem__, calls.instead(name, replaced.__getitem__))
+        self._numpy = replaced
 
     def __getitem__(self, key: Any) -> Any:
         return self._found(key)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._numpys, name)
+        return getattr(self._numpy, name)
 
     def __len__(self) -> int:
         return 0

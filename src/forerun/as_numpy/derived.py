@@ -20,7 +20,7 @@ def _view(kind: type) -> Callable[..., Any]:
 
     @functools.wraps(plain)
     def view(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return plain(self, *map(_numpys, args), **{name: _numpys(x) for name, x in kwargs.items()})
+        return plain(self, *map(_numpy_class, args), **{name: _numpy_class(x) for name, x in kwargs.items()})
 
     return view
 
@@ -31,7 +31,7 @@ def attributes() -> Iterator[tuple[type, str, Any]]:
         yield kind, "view", _view(kind)
 
 
-def _numpys(x: Any) -> Any:
+def _numpy_class(x: Any) -> Any:
     """Return NumPy's class of arrays for the program's."""
     return numpy.ndarray if x is np.ndarray else x
 
@@ -84,10 +84,10 @@ class Unbound:
 
     def __init__(self, name: str, own: Callable[..., Any] | None) -> None:
         self._own = own
-        self._numpys = getattr(Base, name)
-        self.__name__, self.__doc__ = name, self._numpys.__doc__
+        self._numpy = getattr(Base, name)
+        self.__name__, self.__doc__ = name, self._numpy.__doc__
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self._own is None or (args and isinstance(args[0], numpy.ndarray)):
-            return self._numpys(args[0], *values(args[1:]), **values(kwargs))
+            return self._numpy(args[0], *values(args[1:]), **values(kwargs))
         return self._own(*args, **kwargs)

@@ -191,7 +191,7 @@ PyObject* of_nothing(PyObject* dtype) {
 }
 
 // Of arrays of NumPy in a list, whose dtype forerun keeps.
-PyObject* of_numpys(PyObject* list) {
+PyObject* of_numpy_arrays(PyObject* list) {
   PyObject* const* items = PySequence_Fast_ITEMS(list);
   const auto is_numpy_array = [](PyObject* o) { return PyArray_CheckExact(o); };
   if (!std::all_of(items, items + PySequence_Fast_GET_SIZE(list), is_numpy_array)) return nullptr;
@@ -206,7 +206,7 @@ PyObject* of_list(PyObject* list, PyObject* dtype) {
   if (!is_list(list)) return nullptr;
   if (PySequence_Fast_GET_SIZE(list) == 0) return of_nothing(dtype);
   PyObject* first = PySequence_Fast_GET_ITEM(list, 0);
-  if (PyArray_CheckExact(first)) return absent(dtype) ? of_numpys(list) : nullptr;
+  if (PyArray_CheckExact(first)) return absent(dtype) ? of_numpy_arrays(list) : nullptr;
   const bool of_arrays = is_array(first) && absent(dtype);
   if (of_arrays && as_array(first)->array.layout.ndim() > 0) return stacked(list);
   if (PyObject* made = of_vector(list, dtype)) return made;
