@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import forerun
-from forerun import np, npx, profiler
+from forerun import _core, np, npx, profiler
 from forerun._runtime import asyncio as aio
 from forerun.testing import closed_gate
 from tests.support.engine.event_loops import LOOPS, open_descriptors, run, run_other_tasks
@@ -387,6 +387,11 @@ class TestDebugMode:
             warnings.simplefilter("error")
             asyncio.run(self.main())
             self.reads_without_await()
+
+    def test_the_guard_ends_with_the_loop(self):
+        with pytest.warns(profiler.BlockedWarning):
+            asyncio.run(self.main(), debug=True)
+        assert _core.set_guard(0) == 0
 
     def test_a_guard_that_the_program_sets_holds_instead(self):
         async def main() -> None:

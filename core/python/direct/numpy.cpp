@@ -73,7 +73,7 @@ struct NumpyCall {
   PyObject* argument(char sort, PyObject* o) {
     if (what == What::values && sort == 'n' && PyList_CheckExact(o))
       if (PyObject* list = integers(o)) return list;
-    if (what == What::values && is_list(o) && std::strchr("aAdhmnr", sort)) {
+    if (what == What::values && is_list(o) && std::strchr("aAdhmnrw", sort)) {
       o = listed_.emplace_back(nb::steal(array_of_list(o))).ptr();
       if (!o) return nullptr;
     }
@@ -82,6 +82,7 @@ struct NumpyCall {
       case 'A': return absent(o) ? Py_NewRef(Py_None) : array(o);  // an array, or None
       case 'd': return vector(o);                                  // a vector
       case 'h': return haystack(o);                                // an array of any size, of which little is read
+      case 'w': return read_in_part(o);                            // an array; NumPy's of any size
       case 'r': return looked_at(o);  // bools, however many, or some numbers, for which the function waits
       case 'm': return matrix(o);     // a small matrix: its cost grows faster than its size
       case 'e': return PyList_CheckExact(o) ? integers(o) : array(o);  // an array, or a list of ints
@@ -145,6 +146,14 @@ struct NumpyCall {
     const bool plain = known && !ints_become_floats && PyArray_NDIM(array) > 0 && PyArray_SIZE(array) > 0 &&
                        PyArray_ISBEHAVED_RO(array);
     return plain && (of_numpy += PyArray_NBYTES(array)) <= most && note(t, here()) ? Py_NewRef(o) : nullptr;
+  }
+  // An array of NumPy of any size, whose parts cost less to read than a copy of all; or another array.
+  PyObject* read_in_part(PyObject* o) {
+    if (!PyArray_CheckExact(o)) return array(o);
+    const int64_t others = of_numpy;
+    PyObject* made = as_it_is(o, INT64_MAX);
+    of_numpy = others;
+    return made;
   }
   PyObject* known(const Array& a) {
     if (!values_at_once(a)) {

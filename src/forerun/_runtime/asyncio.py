@@ -211,11 +211,22 @@ class _LoopQueue:
     """The completion queue of one event loop, which owns it until the loop is closed."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._guarded = None  # the thread whose guard warns of lines that block this loop
+        if loop.get_debug():
+            guard = _core.set_guard(1)
+            if guard:
+                _core.set_guard(guard)  # the program has set one
+            else:
+                self._guarded = threading.get_ident()
         self.core = _core.CompletionQueue()
         try:
             loop.add_reader(self.core.fileno(), self.report)
         except NotImplementedError:
             _poller().add(self, loop)
+
+    def __del__(self) -> None:
+        if self._guarded == threading.get_ident():
+            _core.set_guard(0)
 
     def report(self) -> None:
         """Report completed watches. If more are left, the descriptor stays readable: the loop calls this again."""
@@ -230,8 +241,6 @@ def _queue_of(loop: asyncio.AbstractEventLoop) -> _LoopQueue:
     known = _queues.get(loop)
     queue = known() if known else None
     if queue is None:
-        if loop.get_debug() and (guard := _core.set_guard(1)):  # the guards warn of lines that block the loop
-            _core.set_guard(guard)  # but the program has set one
         queue = _LoopQueue(loop)
         _queues[loop] = weakref.ref(queue)
     return queue

@@ -11,7 +11,8 @@ import numpy
 import pytest
 from scipy import special
 
-from forerun import autograd, np, npx
+import forerun
+from forerun import _core, autograd, np, npx
 from forerun.testing import closed_gate
 from tests.support.comparison.bits import assert_all_same_bits
 
@@ -186,3 +187,14 @@ def test_plain_calls_with_arrays_of_numpy_need_no_python_function(statement: str
     finally:
         sys.setprofile(None)
     assert calls == [code]
+
+
+@pytest.mark.parametrize("index", [[1, 2], numpy.array([1, 2]), np.array([1, 2])], ids=["list", "NumPy", "forerun"])
+def test_elements_of_a_large_array_are_taken_without_a_copy_of_it(index: Any) -> None:
+    x = numpy.arange(1_000_000.0).reshape(1000, 1000)
+    before = forerun.memory()["live"]
+    _core.reset_peak()
+    found = np.take(x, index, axis=0)
+    assert forerun.memory()["peak"] - before < x.nbytes / 10
+    x[:] = 0
+    assert found.tolist() == numpy.arange(1000.0, 3000.0).reshape(2, 1000).tolist()

@@ -101,6 +101,7 @@ def plain_calls(entry: str, *data: ArrayLike) -> Callable[..., Any]:
 #     h  an array of any size, of which little is read
 #     m  a small matrix, as the cost grows faster than its size
 #     n  an array, or a number that takes the dtype of the arrays without a change, or a list as for e
+#     w  an array; NumPy's of any size, where a copy would take longer than the parts that are read
 #     r  bools of any number, or some thousand numbers, where the Python function waits for them, too
 #     i  an integer or None                k  an integer
 #     t  an integer or a tuple of them     c  a small number of things

@@ -87,7 +87,7 @@ def _plain_mask(x: Any, mask: Any) -> TypeGuard[Array]:
     return bool(plain) and mask.dtype == numpy.bool_ and x.device == mask.device
 
 
-@numpy_when_small(numpy.ndarray.take, "a indices axis out mode", "aai-s", "biufc")
+@numpy_when_small(numpy.ndarray.take, "a indices axis out mode", "wai-s", "biufc")
 def take(a: ArrayLike, indices: ArrayLike, axis: int | None = None, out: Out = None, mode: str = "raise") -> Array:
     """Return elements at integer positions along `axis`, or of the flat array. indices may have any shape.
 
