@@ -71,9 +71,7 @@ std::unique_ptr<Program::Instance> Program::make_instance() const {
     if (!buffers[s]->take()) throw std::bad_alloc();
   }
   for (auto& step : steps_) {
-    auto op = std::make_unique<Op>();
-    step->op.kernel()->copy_to(*op);
-    for (const Use& use : step->uses) op->put(buffers[use.slot], use.mode);
+    auto op = step->inner_op([&](int slot) { return buffers[slot]; });
     for (int i = 0; i < op->n_access; ++i)
       if (int at = outer[step->uses[i].slot]; at >= 0) made->patches.push_back({&op->access(i), at});
     made->ops.push_back(std::move(op));

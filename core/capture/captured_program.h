@@ -26,6 +26,18 @@ class Program : public std::enable_shared_from_this<Program> {
     Op op;
     std::vector<Use> uses;
     uint64_t number = 0;  // of a kernel that draws random numbers: how many the program drew before
+    // An op with a copy of the kernel, for runs within another op: its accesses hold no references.
+    template <class F>
+    std::unique_ptr<Op> inner_op(F storage_of_slot) const {
+      auto made = std::make_unique<Op>();
+      op.kernel()->copy_to(*made);
+      for (const Use& use : uses) {
+        Storage* storage = storage_of_slot(use.slot);
+        use.region ? made->put(storage, use.mode, *use.region) : made->put(storage, use.mode);
+        made->access(made->n_access - 1).loose = use.loose;
+      }
+      return made;
+    }
   };
   // A storage, as the program knows it.
   enum class SlotKind { input, constant, temporary, output };

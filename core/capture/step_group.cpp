@@ -65,16 +65,8 @@ bool StepGroup::add(std::unique_ptr<Step>& step, const std::vector<Program::Slot
   return true;
 }
 
-// An op that runs a copy of the step's kernel.
 std::unique_ptr<Op> StepGroup::op_of(const Step& step) const {
-  auto op = std::make_unique<Op>();
-  step.op.kernel()->copy_to(*op);
-  for (const Program::Use& use : step.uses) {
-    Storage* storage = storages_.at(use.slot).storage();
-    use.region ? op->put(storage, use.mode, *use.region) : op->put(storage, use.mode);
-    op->access(op->n_access - 1).loose = use.loose;
-  }
-  return op;
+  return step.inner_op([&](int slot) { return storages_.at(slot).storage(); });
 }
 
 bool StepGroup::join(Instance& instance, std::unique_ptr<Op> op) {
