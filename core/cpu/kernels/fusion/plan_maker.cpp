@@ -13,8 +13,11 @@ namespace {
 // calls of loops than they save.
 constexpr int64_t kNearBytes = 64 << 10, kLeastBlock = 256;
 constexpr int64_t kVector = 16;  // elements
-// Bytes of the values of blocks that have whole rows, and of those beside which lines of the next block are fetched.
-constexpr int64_t kReductionValues = 64 << 10, kStreamedValues = 16 << 10;
+// Bytes of the values of blocks that have whole rows.
+constexpr int64_t kReductionValues = 64 << 10;
+// The same for blocks beside which lines of the next block are fetched, and the elements of others of these: each step
+// then fetches about as many lines as a core can wait for at once, and does not itself wait for them.
+constexpr int64_t kStreamedValues = 4 << 10, kStreamedBlock = 512;
 constexpr int64_t kMostBlock = 8192;  // elements
 // Arrays that do not stay in caches: of some of them, lines of the next block are fetched beside the steps of this one.
 constexpr int64_t kStreamBytes = 8 << 20;
@@ -177,7 +180,7 @@ const int* PlanMaker::add_steps(const FusibleOperands& part, const int* where) {
 // Elements of a block, if each of them takes so many bytes of values. A block has whole rows of the iteration space, if
 // all of its rows have one length; and whole vectors, if it can.
 int64_t PlanMaker::block_of(int64_t bytes) const {
-  int64_t block = kBlock, row = 1;
+  int64_t block = plan_->streams.empty() ? kBlock : kStreamedBlock, row = 1;
   while (block > kLeastBlock && block * bytes > kNearBytes) block /= 2;
   if (plan_->pitch) return std::max<int64_t>(1, block / plan_->pitch) * plan_->row;
   for (const auto& nest : plan_->nests) {
@@ -195,7 +198,6 @@ int64_t PlanMaker::reduction_block_of(int64_t bytes) const {
   const BlockedReduction& fold = *group_.reduction_;
   const int64_t least = fold.range(0).block;
   if (!fold.by_rows()) return std::max(kBlock, least);
-  // Lines that are fetched for the next block must still be near then.
   const int64_t near = plan_->streams.empty() ? kReductionValues : kStreamedValues;
   return std::max(least,
                   std::min(kMostBlock, near / std::max<int64_t>(bytes, 1)) / fold.row_length() * fold.row_length());
