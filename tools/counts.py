@@ -17,7 +17,7 @@ import sys
 import tarfile
 import tempfile
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -49,8 +49,14 @@ FUNCTION = re.compile(
 METHOD = re.compile(r"^  (?! |using\b|//)[\w:<>*&,\[\] ]*?\b(\w+)\([^;{]*(?:[;{)]|,$)")
 
 
+@cache
 def text(path: Path) -> str:
     return path.read_text(encoding="utf-8", errors="replace")
+
+
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(text(path))
 
 
 def files(root: Path, *folders: str) -> list[Path]:
@@ -72,6 +78,13 @@ def naming(root: Path, word: str) -> str:
 
 
 def device_kind(root: Path) -> str:
+    """Count the files of core that name a second kind of device, outside of its own folder."""
+    paths = [path for path in core_files(root) if path.relative_to(root / "core").parts[0] not in ("pjrt", "tests")]
+    found = sum("pjrt" in text(path).lower() for path in paths)
+    return str(found) if (root / "core" / "pjrt").is_dir() else "-"
+
+
+def knows_the_cpu(root: Path) -> str:
     """Count the places of core outside of the CPU's folders that know the CPU."""
     paths = [path for path in core_files(root) if path.relative_to(root / "core").parts[0] not in CPU_FOLDERS]
     found = [len(OF_THE_CPU.findall(text(path))) for path in paths]
@@ -126,7 +139,7 @@ def late_imports(root: Path) -> str:
 def hints(root: Path) -> Iterator[tuple[str, ast.expr | None]]:
     """Yield the annotation of every parameter and result in src; self and cls have none."""
     for path in modules(root).values():
-        for node in ast.walk(ast.parse(text(path))):
+        for node in ast.walk(parsed(path)):
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 a = node.args
                 named = [*a.posonlyargs, *a.args, *a.kwonlyargs, *filter(None, (a.vararg, a.kwarg))]
@@ -140,7 +153,7 @@ def share_of_any(kind: str, public: bool = False) -> Callable[[Path], str]:
     def count(root: Path) -> str:
         found = [annotation for name, annotation in (public_hints if public else hints)(root) if name == kind]
         bare = sum(annotation is not None and ast.unparse(annotation) in ("Any", "typing.Any") for annotation in found)
-        return f"{100 * bare / len(found):.0f} % of {len(found):,}"
+        return f"{100 * bare / len(found):.0f} %"
 
     return count
 
@@ -170,7 +183,7 @@ def public_hints(root: Path) -> Iterator[tuple[str, ast.expr | None]]:
     """Yield the annotations of public functions, without those of `*args` and `**kwargs`."""
     for path in modules(root).values():
         if is_public(path.relative_to(root / "src" / "forerun").as_posix()):
-            for node in public_functions(ast.parse(text(path))):
+            for node in public_functions(parsed(path)):
                 named = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
                 yield from (("parameter", x.annotation) for x in named if x.arg not in ("self", "cls"))
                 yield "result", node.returns
@@ -188,7 +201,7 @@ def longest_file(folder: str, kind: str) -> Callable[[Path], str]:
 def longest_python(root: Path) -> str:
     found = []
     for path in modules(root).values():
-        for node in ast.walk(ast.parse(text(path))):
+        for node in ast.walk(parsed(path)):
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 doc = node.body[0] if ast.get_docstring(node) else None
                 inside = (doc.end_lineno or 0) - doc.lineno + 1 if doc else 0
@@ -262,7 +275,8 @@ COUNTS: dict[str, Callable[[Path], str]] = {
         f"files of src, core and docs that name a typical {what} (`{word}`)": partial(naming, word=word)
         for what, word in EXAMPLES.items()
     },
-    "uses of the CPU's allocator, instructions and name in core, outside of the CPU's folders": device_kind,
+    "files of core outside of its folder that name a second kind of device (`pjrt`)": device_kind,
+    "uses of the CPU's allocator, instructions and name in core, outside of the CPU's folders": knows_the_cpu,
     "kernels of the CPU that describe their operations to other devices": described_kernels,
     "circles of Python modules": circles_of_modules,
     "circles of C++ folders, those inside of one folder too": circles_of_includes,
@@ -297,6 +311,12 @@ def table(refs: list[str]) -> str:
         rows = [f"| count | {' | '.join(trees)} |", f"|---|{'---|' * len(trees)}"]
         rows += [f"| {what} | {' | '.join(count(tree) for tree in trees.values())} |" for what, count in COUNTS.items()]
     return "\n".join(rows)
+
+
+def of_page(page: str) -> dict[str, str]:
+    """Return the counts of the working tree that a page has, by their names."""
+    rows = re.findall(r"^\| (.+?) \|.* \| ([^|]+) \|$", page.partition(START)[2].partition(END)[0], re.MULTILINE)
+    return {what: count for what, count in rows if what != "count"}
 
 
 def main() -> None:

@@ -274,11 +274,24 @@ class _Sums:
 def _summed(loop: Loop) -> tuple[list[str], list[_Body]]:
     """Four sums of vectors, which become one; the vectors that are left; and a sum of the elements that are left."""
     sums = _Sums(loop)
+    width = sums.width
+    sums.code += [f"%whole = and i64 %n, {-width}", f"%fours = and i64 %n, {-width * _CHAINS}"]
+    bodies = [*_four_sums(loop, sums), _sum_of_vectors(loop, sums), _sum_of_elements(loop, sums)]
+    for s, (k, letter) in enumerate(zip(sums.operands, sums.letters)):
+        sums.code += [
+            f"%before.{s} = load {letter}, ptr %p{k}",
+            f"%total.{s} = fadd {letter} %before.{s}, %row.{s}",
+            f"store {letter} %total.{s}, ptr %p{k}",
+        ]
+    sums.code.append("br label %row.done")
+    return sums.code, bodies
+
+
+def _four_sums(loop: Loop, sums: _Sums) -> list[_Body]:
+    """Four sums side by side, as one addition waits for the one before; then %all is the sum of them."""
     width, code, chains = sums.width, sums.code, range(_CHAINS)
     bodies = []
     code += [
-        f"%whole = and i64 %n, {-width}",
-        f"%fours = and i64 %n, {-width * _CHAINS}",
         "%any = icmp ugt i64 %fours, 0",
         "br i1 %any, label %chains, label %joined",
         "chains:",
@@ -295,36 +308,39 @@ def _summed(loop: Loop) -> tuple[list[str], list[_Body]]:
     sums.add("pair0.*", "fadd", "%chain0.*", "%chain1.*")
     sums.add("pair1.*", "fadd", "%chain2.*", "%chain3.*")
     sums.add("all.*", "fadd", "%pair0.*", "%pair1.*")
-    code += [
+    return bodies
+
+
+def _sum_of_vectors(loop: Loop, sums: _Sums) -> _Body:
+    """Adds the vectors that are left to %all, and sums up across the vector."""
+    sums.code += [
         "%single = icmp ult i64 %fours, %whole",
         "br i1 %single, label %vectors, label %ends",
         "vectors:",
         "%j = phi i64 [%fours, %joined], [%j.next, %vectors]",
     ]
     sums.add("sum.*", "phi", "[%all.*, %joined]", "[%added.*, %vectors]")
-    bodies.append(sums.body(_Body(loop, width, "w", "%j", None), "added.", "sum."))
-    code += [*_next_of("j", width, "%whole", "vectors", "ends"), "ends:"]
+    body = sums.body(_Body(loop, sums.width, "w", "%j", None), "added.", "sum.")
+    sums.code += [*_next_of("j", sums.width, "%whole", "vectors", "ends"), "ends:"]
     sums.add("ends.*", "phi", "[%all.*, %joined]", "[%added.*, %vectors]")
     sums.across()
-    code += [
+    return body
+
+
+def _sum_of_elements(loop: Loop, sums: _Sums) -> _Body:
+    """Sums the elements that fill no vector, and adds them: %row is the sum of the row."""
+    sums.code += [
         "%some = icmp ult i64 %whole, %n",
         "br i1 %some, label %elements, label %row.sums",
         "elements:",
         "%k = phi i64 [%whole, %ends], [%k.next, %elements]",
     ]
     sums.add("rest.*", "phi", "[0.0, %ends]", "[%rested.*, %elements]", wide=False)
-    bodies.append(sums.body(_Body(loop, 1, "e", "%k", None), "rested.", "rest.", wide=False))
-    code += [*_next_of("k", 1, "%n", "elements", "row.sums"), "row.sums:"]
+    body = sums.body(_Body(loop, 1, "e", "%k", None), "rested.", "rest.", wide=False)
+    sums.code += [*_next_of("k", 1, "%n", "elements", "row.sums"), "row.sums:"]
     sums.add("left.*", "phi", "[0.0, %ends]", "[%rested.*, %elements]", wide=False)
     sums.add("row.*", "fadd", "%across.*", "%left.*", wide=False)
-    for s, (k, letter) in enumerate(zip(sums.operands, sums.letters)):
-        code += [
-            f"%before.{s} = load {letter}, ptr %p{k}",
-            f"%total.{s} = fadd {letter} %before.{s}, %row.{s}",
-            f"store {letter} %total.{s}, ptr %p{k}",
-        ]
-    code.append("br label %row.done")
-    return code, bodies
+    return body
 
 
 def emit(loop: Loop, target: Target) -> str:

@@ -55,26 +55,12 @@ class _Layer(HybridBlock):
         **settings: Any,
     ) -> None:
         super().__init__()
-        name = type(self).__name__
-        if layout not in ("TNC", "NTC"):
-            raise ValueError(f'{name}: layout must be "TNC" or "NTC", got {layout!r}')
-        if hidden_size < 1 or num_layers < 1:
-            raise ValueError(f"{name}: sizes must be positive, got {hidden_size} units in {num_layers} layers")
-        if not 0 <= dropout < 1:
-            raise ValueError(f"{name}: dropout must be in [0, 1), got {dropout}")
-        if projection_size is not None and (self.mode != "lstm" or projection_size < 1):
-            raise ValueError(f"{name}: projection_size must be positive, and of an LSTM, got {projection_size}")
-        if self.mode != "rnn" and activation != "tanh":
-            raise ValueError(f'{name}: activation must be "tanh" (cells take others), got {activation!r}')
-        if unknown := sorted(set(settings) - set(_ABSENT)):
-            raise TypeError(f"{name}: settings must be among those documented, got {', '.join(unknown)}")
-        if given := {key: value for key, value in settings.items() if value is not _ABSENT[key]}:
-            raise NotImplementedError(f"{name}: settings must be among those documented, got {given}")
+        self._check_sizes(layout, hidden_size, num_layers, dropout, projection_size)
+        self._check_settings(activation, settings)
         self._hidden_size, self._num_layers, self._input_size = hidden_size, num_layers, input_size
         self._layout, self._dropout, self._dir = layout, dropout, 1 + bidirectional
         self._projection_size = projection_size
         width_out = self._width_out = projection_size or hidden_size
-        rule_of(self.mode, activation)  # says what is wrong with it
         self._activation = activation
         rows = GATES[self.mode] * hidden_size
         for prefix, width in self._places(input_size):
@@ -89,6 +75,29 @@ class _Layer(HybridBlock):
                     continue
                 full = f"{prefix}_{kind}"
                 setattr(self, full, Parameter(full, "write", shape, dtype, init=init, allow_deferred_init=True))
+
+    def _check_sizes(
+        self, layout: str, hidden_size: int, num_layers: int, dropout: float, projection_size: int | None
+    ) -> None:
+        name = type(self).__name__
+        if layout not in ("TNC", "NTC"):
+            raise ValueError(f'{name}: layout must be "TNC" or "NTC", got {layout!r}')
+        if hidden_size < 1 or num_layers < 1:
+            raise ValueError(f"{name}: sizes must be positive, got {hidden_size} units in {num_layers} layers")
+        if not 0 <= dropout < 1:
+            raise ValueError(f"{name}: dropout must be in [0, 1), got {dropout}")
+        if projection_size is not None and (self.mode != "lstm" or projection_size < 1):
+            raise ValueError(f"{name}: projection_size must be positive, and of an LSTM, got {projection_size}")
+
+    def _check_settings(self, activation: str, settings: dict[str, Any]) -> None:
+        name = type(self).__name__
+        if self.mode != "rnn" and activation != "tanh":
+            raise ValueError(f'{name}: activation must be "tanh" (cells take others), got {activation!r}')
+        if unknown := sorted(set(settings) - set(_ABSENT)):
+            raise TypeError(f"{name}: settings must be among those documented, got {', '.join(unknown)}")
+        if given := {key: value for key, value in settings.items() if value is not _ABSENT[key]}:
+            raise NotImplementedError(f"{name}: settings must be among those documented, got {given}")
+        rule_of(self.mode, activation)  # raises an error for one that is unknown
 
     def _places(self, input_size: int) -> Iterator[tuple[str, int]]:
         """Yield the prefix of the parameters of each layer and direction, and the width of its input."""

@@ -89,22 +89,26 @@ def choice(
     if replace and p is None:
         picked = randint(0, max(n, 1), shape, device=where)
     else:
-        if not replace and numpy.prod(shape, dtype=int) > n:
-            raise ValueError(f"choice: size must be at most {n} without replacement, got {shape}")
-        many = int(numpy.prod(shape, dtype=int))
-        if p is not None and known(p):
-            check_choice(p, many, replace)
-        make = current().generator()
-        inputs = [asarray(p, device=where)] if p is not None else [asarray(0, device=where)]
-
-        def draw(weights: numpy.ndarray) -> numpy.ndarray:
-            share = None
-            if p is not None:
-                check_choice(weights, many, replace)
-                share = weights.astype("float64") / weights.sum(dtype="float64")
-            return make().choice(n, shape, replace, share, shuffle=shuffle)
-
-        picked = host_op("choice", draw, inputs, shape, "int64")
+        picked = _drawn_by_numpy(n, shape, replace, p, shuffle, where)
     if rows is None:
         return _core.as_scalar(picked) if size is None else picked
     return take(rows, picked, at)
+
+
+def _drawn_by_numpy(n: int, shape: tuple[int, ...], replace: bool, p: Any, shuffle: bool, where: DeviceLike) -> Array:
+    """Return numbers below n: with probabilities, or none of them twice."""
+    many = int(numpy.prod(shape, dtype=int))
+    if not replace and many > n:
+        raise ValueError(f"choice: size must be at most {n} without replacement, got {shape}")
+    if p is not None and known(p):
+        check_choice(p, many, replace)
+    make = current().generator()
+
+    def draw(weights: numpy.ndarray) -> numpy.ndarray:
+        share = None
+        if p is not None:
+            check_choice(weights, many, replace)
+            share = weights.astype("float64") / weights.sum(dtype="float64")
+        return make().choice(n, shape, replace, share, shuffle=shuffle)
+
+    return host_op("choice", draw, [asarray(0 if p is None else p, device=where)], shape, "int64")
