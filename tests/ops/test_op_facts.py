@@ -90,11 +90,31 @@ def test_exact_loops_take_inputs_with_gaps(exact):
         ({"neutral": "low"}, "neutral must be 0, 1"),
         ({"accumulate_in": "int32"}, "accumulate_in must be a real floating dtype, got 'int32'"),
         ({"accumulate_in": "complex64"}, "accumulate_in must be a real floating dtype"),
+        ({"formula": "sum"}, "formula must be the name of a formula or None, got 'sum'"),
+        ({"formula": "none"}, "formula must be the name of a formula"),
+        ({"formula": 1}, "formula must be the name of a formula or None, got 1"),
     ],
 )
 def test_facts_are_checked(facts, message):
     with pytest.raises(ValueError, match=message):
         elementwise(numpy.add, name="odd", doc="a + b.", **facts)
+
+
+def test_another_operation_of_a_ufunc_has_the_facts_of_its_loops():
+    raised = elementwise(numpy.power, name="raised", doc="a to the power b.")
+    y = raised(np.array([2, 3]), np.array([1, -1]))
+    with pytest.raises(ValueError, match="integers must not be raised to negative integer powers"):
+        y.tolist()
+
+
+@pytest.mark.parametrize("ufunc", [numpy.negative, numpy.isnan, numpy.isinf, numpy.isfinite, numpy.signbit])
+def test_loops_that_are_wrong_for_gaps_get_none(ufunc):
+    op = elementwise(ufunc, name="own", doc="Another one.")
+    values = numpy.linspace(-1, 1, 4096, dtype="float32")
+    values[::5], values[::7] = numpy.nan, numpy.inf
+    out = np.zeros(8192, dtype=ufunc(values).dtype)
+    op(np.array(values), out=out[::2])
+    assert numpy.array_equal(out[::2].asnumpy(), ufunc(values), equal_nan=ufunc is numpy.negative)
 
 
 def test_unknown_facts_are_refused():

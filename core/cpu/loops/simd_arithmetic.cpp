@@ -292,7 +292,6 @@ LoopFunction squared_function(int which, std::integer_sequence<int, i...>) {
 }
 
 struct Known {
-  const char* ufunc;
   LoopFunction f32, f64;
   RowsFunction rows_f32, rows_f64;
   int inputs = 2;  // where bits are compared with NumPy's
@@ -324,34 +323,33 @@ bool agree(const Loop& one, const Loop& other, int inputs) {
 
 }  // namespace
 
-Loop arithmetic_loop(const char* ufunc, DType dtype, Loop numpy) {
-#define FORERUN_KNOWN(name) {#name, name##_f32, name##_f64, name##_f32_rows, name##_f64_rows}
+Loop arithmetic_loop(Formula formula, DType dtype, Loop numpy) {
+#define FORERUN_KNOWN(name) {name##_f32, name##_f64, name##_f32_rows, name##_f64_rows}
   static const Known known[] = {FORERUN_KNOWN(add),  // in the order of Formula
                                 FORERUN_KNOWN(subtract),
                                 FORERUN_KNOWN(multiply),
                                 FORERUN_KNOWN(divide),
                                 FORERUN_KNOWN(square),
-                                {"minimum", minimum_f32, minimum_f64, nullptr, nullptr},
-                                {"maximum", maximum_f32, maximum_f64, nullptr, nullptr},
-                                {"negative", negative_f32, negative_f64, nullptr, nullptr, 1},
-                                {"absolute", absolute_f32, absolute_f64, nullptr, nullptr, 1}};
-  if (dtype != DType::f32 && dtype != DType::f64) return numpy;
+                                {minimum_f32, minimum_f64, nullptr, nullptr},
+                                {maximum_f32, maximum_f64, nullptr, nullptr},
+                                {negative_f32, negative_f64, nullptr, nullptr, 1},
+                                {absolute_f32, absolute_f64, nullptr, nullptr, 1}};
+#undef FORERUN_KNOWN
+  const int number = static_cast<int>(formula) - 1;
+  if ((dtype != DType::f32 && dtype != DType::f64) || number < 0 || number >= static_cast<int>(std::size(known)))
+    return numpy;
   const bool single = dtype == DType::f32;
-  for (const Known& k : known) {
-    if (std::strcmp(k.ufunc, ufunc) != 0) continue;
-    Loop own = numpy;
-    own.function = single ? k.f32 : k.f64;
-    own.rows = single ? k.rows_f32 : k.rows_f64;
-    auto* fallback = new Loop(numpy);  // never freed, as pending ops may use it
-    own.data = fallback, own.fallback = fallback;
-    const auto number = static_cast<int>(&k - known);
-    const bool exact = number < kArithmetic;  // whatever the version of NumPy and the processor
-    if (!exact && !(single ? agree<float>(own, numpy, k.inputs) : agree<double>(own, numpy, k.inputs))) return numpy;
-    own.formula = kind(number);
-    if (exact) own.pair_dtype = dtype;
-    return own;
-  }
-  return numpy;
+  const Known& k = known[number];
+  Loop own = numpy;
+  own.function = single ? k.f32 : k.f64;
+  own.rows = single ? k.rows_f32 : k.rows_f64;
+  auto* fallback = new Loop(numpy);  // never freed, as pending ops may use it
+  own.data = fallback, own.fallback = fallback;
+  const bool exact = number < kArithmetic;  // whatever the version of NumPy and the processor
+  if (!exact && !(single ? agree<float>(own, numpy, k.inputs) : agree<double>(own, numpy, k.inputs))) return numpy;
+  own.formula = formula;
+  if (exact) own.pair_dtype = dtype;
+  return own;
 }
 
 Loop pair_loop(const Loop& first, const Loop& second, bool left) {

@@ -7,6 +7,7 @@
 #include <deque>
 
 #include "base/dtype.h"
+#include "cpu/loops/formulas.h"
 #include "python/bindings.h"
 #include "python/dispatch/loops/loop_table.h"
 #include "python/dispatch/ufunc_call.h"
@@ -52,6 +53,15 @@ UfuncFacts::Neutral neutral_element(PyObject* o) {
   refuse("neutral", "0, 1, \"lowest\", \"highest\" or None", o);
 }
 
+Formula formula_of(PyObject* o) {
+  if (o == Py_None) return Formula::none;
+  const char* text = PyUnicode_Check(o) ? PyUnicode_AsUTF8(o) : "";
+  if (!text) throw PythonError{};
+  const Formula found = formula_named(text);
+  if (found == Formula::none || found == Formula::count) refuse("formula", "the name of a formula or None", o);
+  return found;
+}
+
 DType wide_float(PyObject* o) {
   const DType t = parse_dtype("elementwise", o);
   if (!is_real_float(t)) refuse("accumulate_in", "a real floating dtype", o);
@@ -60,20 +70,28 @@ DType wide_float(PyObject* o) {
 
 int init(PyObject* self, PyObject* args, PyObject* kwargs) {
   auto* u = reinterpret_cast<UfuncObject*>(self);
-  static const char* names[] = {"ufunc",         "name",    "grads",           "save",      "exact", "neutral",
-                                "accumulate_in", "bool_ok", "widens_integers", "reduction", "scan",  "slow",
-                                nullptr};
+  static const char* names[] = {
+      "ufunc",           "name",      "grads", "save", "exact",   "neutral", "accumulate_in",    "bool_ok",
+      "widens_integers", "reduction", "scan",  "slow", "formula", "packed",  "checks_exponents", nullptr};
   PyObject *source, *py_name, *grads = nullptr, *exact = Py_False, *neutral = Py_None, *accumulate_in = Py_None;
+  PyObject* formula = Py_None;
   unsigned save = 0;
-  int bool_ok = 1, widens = 0, slow = 0;
+  int bool_ok = 1, widens = 0, slow = 0, packed = 0, checks_exponents = 0;
   const char *reduction = nullptr, *scan = nullptr;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OU|OI$OOOppzzp", const_cast<char**>(names), &source, &py_name, &grads,
-                                   &save, &exact, &neutral, &accumulate_in, &bool_ok, &widens, &reduction, &scan,
-                                   &slow))
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OU|OI$OOOppzzpOpp", const_cast<char**>(names), &source, &py_name,
+                                   &grads, &save, &exact, &neutral, &accumulate_in, &bool_ok, &widens, &reduction,
+                                   &scan, &slow, &formula, &packed, &checks_exponents))
     return -1;
   const bool read = guarded([&]() -> PyObject* {
-    u->facts = {exactness(exact), neutral_element(neutral), bool_ok != 0, widens != 0,
-                slow != 0,        accumulate_in != Py_None};
+    u->facts = {.formula = formula_of(formula),
+                .exact = exactness(exact),
+                .neutral = neutral_element(neutral),
+                .takes_bools = bool_ok != 0,
+                .widens_integers = widens != 0,
+                .needs_packed = packed != 0,
+                .checks_exponents = checks_exponents != 0,
+                .slow = slow != 0,
+                .accumulates = accumulate_in != Py_None};
     if (u->facts.accumulates) u->facts.accumulate_in = wide_float(accumulate_in);
     u->facts.reduction = reduction ? intern(reduction) : nullptr;
     u->facts.scan = scan ? intern(scan) : nullptr;

@@ -6,21 +6,25 @@
 #include <deque>
 
 #include "base/dtype.h"
+#include "cpu/loops/loop.h"
 #include "python/dispatch/loops/loop_table.h"
 
 namespace forerun {
 
 // Facts about an op besides its loops, from its paragraph in the package.
 struct UfuncFacts {
+  Formula formula = Formula::none;  // of the loops of dtypes that have it (formulas.h)
   // Whose results have the same bits whichever way a loop computes them, as they are rounded once.
   enum class Exact : uint8_t { none, real_numbers, all_numbers } exact = Exact::none;
   // A value that leaves any other as it is when they are combined, but for a sum of nothing but -0.0, which NumPy makes
   // positive, too. A reduction with a number for it starts from that.
   enum class Neutral : uint8_t { none, zero, one, lowest, highest } neutral = Neutral::none;
-  bool takes_bools = true;       // where there is no loop for them, as small integers
-  bool widens_integers = false;  // with NumPy's rules too, small integers give the default float
-  bool slow = false;             // the loop of double precision takes some nanoseconds for each element
-  bool accumulates = false;      // reductions of narrower floats are computed in `accumulate_in`, and rounded once
+  bool takes_bools = true;        // where there is no loop for them, as small integers
+  bool widens_integers = false;   // with NumPy's rules too, small integers give the default float
+  bool needs_packed = false;      // loops of NumPy's are wrong for operands with gaps
+  bool checks_exponents = false;  // integers to negative powers are errors
+  bool slow = false;              // the loop of double precision takes some nanoseconds for each element
+  bool accumulates = false;       // reductions of narrower floats are computed in `accumulate_in`, and rounded once
   DType accumulate_in = DType::f32;
   const char *reduction = nullptr,
              *scan = nullptr;  // interned: names of reduce and accumulate, where they are functions

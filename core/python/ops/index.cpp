@@ -35,7 +35,7 @@ Combine combined(UfuncObject* u, const Signature& s, DType t) {
                   u->nin,     nullptr, s.loop.may_throw ? "" : u->name};
   // Loops of others than NumPy may do anything, whatever they are called.
   if (u->nin == 2 && s.types[0] == t && s.types[1] == t && s.types[2] == t && !s.loop.may_throw)
-    combine.each = each_of(u->name, t);
+    combine.each = each_of(u->facts.formula, t);
   return combine;
 }
 

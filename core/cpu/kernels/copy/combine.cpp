@@ -41,7 +41,7 @@ void add_pair_of(char** args, const intptr_t* n, const intptr_t* steps, void*) {
 
 template <class T>
 Loop add_in_vectors(DType t) {
-  static const Loop loop = arithmetic_loop("add", t, {add_loop_of<T>});
+  static const Loop loop = arithmetic_loop(Formula::add, t, {add_loop_of<T>});
   return loop;
 }
 
@@ -80,21 +80,20 @@ void each_one(char* at, const int64_t* offsets, const char* from, int64_t step, 
 
 }  // namespace
 
-Combine adding(DType t) { return {"add_at", add_loop(t), {t, t, t}, 2, each_of("add", t), "add"}; }
+Combine adding(DType t) { return {"add_at", add_loop(t), {t, t, t}, 2, each_of(Formula::add, t), "add"}; }
 
-EachFunction each_of(const char* ufunc, DType t) {
-  auto is = [&](const char* name) { return std::strcmp(ufunc, name) == 0; };
+EachFunction each_of(Formula formula, DType t) {
   auto of = [&](auto type) -> EachFunction {
     using T = decltype(type);
-    if (is("add")) return each_one<T, [](T a, T b) { return static_cast<T>(a + b); }>;
-    if (is("subtract")) return each_one<T, [](T a, T b) { return static_cast<T>(a - b); }>;
-    if (is("multiply")) return each_one<T, [](T a, T b) { return static_cast<T>(a * b); }>;
-    if (is("maximum")) return each_one<T, [](T a, T b) { return a >= b || a != a ? a : b; }>;
-    if (is("minimum")) return each_one<T, [](T a, T b) { return a <= b || a != a ? a : b; }>;
+    if (formula == Formula::add) return each_one<T, [](T a, T b) { return static_cast<T>(a + b); }>;
+    if (formula == Formula::subtract) return each_one<T, [](T a, T b) { return static_cast<T>(a - b); }>;
+    if (formula == Formula::multiply) return each_one<T, [](T a, T b) { return static_cast<T>(a * b); }>;
+    if (formula == Formula::maximum) return each_one<T, [](T a, T b) { return a >= b || a != a ? a : b; }>;
+    if (formula == Formula::minimum) return each_one<T, [](T a, T b) { return a <= b || a != a ? a : b; }>;
     return nullptr;
   };
   // Of signed integers by their bits, as they may overflow.
-  const bool wraps = is("add") || is("subtract") || is("multiply");
+  const bool wraps = formula == Formula::add || formula == Formula::subtract || formula == Formula::multiply;
   switch (t) {
     case DType::i32: return wraps ? of(uint32_t{}) : of(int32_t{});
     case DType::i64: return wraps ? of(uint64_t{}) : of(int64_t{});

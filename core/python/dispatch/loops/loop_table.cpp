@@ -102,26 +102,19 @@ bool same_bits(const UfuncObject* u, DType t) {
   return !is_inexact(t) || exact == Exact::all_numbers || (exact == Exact::real_numbers && !is_complex(t));
 }
 
-// NumPy 2.4's loops of these are wrong for outputs with gaps, on some CPUs: they read the gaps as their
-// input.
-bool wrong_for_strides(const char* op) {
-  static constexpr const char* kWrong[] = {"negative", "isnan", "isinf", "isfinite", "signbit"};
-  return std::any_of(std::begin(kWrong), std::end(kWrong),
-                     [&](const char* name) { return std::strcmp(op, name) == 0; });
-}
-
 // --- the tables ------------------------------------------------------------------------------------------------------
 
 // Takes over a loop of NumPy's, with the facts about it.
 void add_loop(UfuncObject* u, const PyUFuncObject* f, Signature s) {
-  s.loop.packed = !same_bits(u, s.types[0]) || wrong_for_strides(f->name);
+  s.loop.packed = !same_bits(u, s.types[0]) || u->facts.needs_packed;
   bool uniform = true;
   for (int k = 1; k < f->nargs; ++k) uniform = uniform && s.types[k] == s.types[0];
-  if (uniform) s.loop = arithmetic_loop(f->name, s.types[0], s.loop);
-  if (s.loop.formula == Formula::none && f->nout == 1) s.loop.formula = formula_of(f->name, s.types, f->nargs);
-  set_eighths(s.loop, f->name, s.types[0], u->facts.slow);
-  s.loop.adds = std::strcmp(f->name, "add") == 0;
-  if (std::strcmp(f->name, "power") == 0 && is_signed(s.types[1])) {
+  if (uniform) s.loop = arithmetic_loop(u->facts.formula, s.types[0], s.loop);
+  if (s.loop.formula == Formula::none && has_formula(u->facts.formula, s.types, f->nargs))
+    s.loop.formula = u->facts.formula;
+  set_eighths(s.loop, u->facts.formula, s.types[0], u->facts.slow);
+  s.loop.adds = u->facts.formula == Formula::add;
+  if (u->facts.checks_exponents && is_signed(s.types[1])) {
     s.loop = Loop{checked_power, new CheckedPower{s.loop, item_size(s.types[1])}};
     s.loop.may_throw = true, s.loop.checked = Checked::exponents;
   }

@@ -188,6 +188,9 @@ class OpFacts(TypedDict, total=False):
     bool_ok: bool
     widens_integers: bool
     slow: bool
+    formula: str | None
+    packed: bool
+    checks_exponents: bool
     reduction: str | None
     scan: str | None
     operator: str | None
@@ -248,6 +251,8 @@ class Elementwise(_core.Ufunc):
         given: dict[str, Any] = {**facts}
         for fact in _OF_PYTHON:
             setattr(self, fact, given.pop(fact, None))
+        if not isinstance(ufunc, (str, tuple)):
+            given = _facts_of_loops.setdefault(ufunc, {k: given[k] for k in _OF_LOOPS if k in given}) | given
         super().__init__(ufunc, name, rules, save, **given)
         self.__name__ = self.__qualname__ = name
         self.summary = doc
@@ -318,6 +323,8 @@ class Elementwise(_core.Ufunc):
         return above.call_ufunc(self.ufunc, method, inputs, **options)
 
 
+_OF_LOOPS = ("formula", "packed", "checks_exponents")  # facts about NumPy's loops, whatever operation they are in
+_facts_of_loops: dict[numpy.ufunc, dict[str, Any]] = {}  # those of the first operation of a ufunc
 _OF_PYTHON = ("operator", "ulps", "stablehlo", "example")  # facts that the core need not know
 _OF_UFUNCS = ("nargs", "ntypes", "types", "identity", "signature", "resolve_dtypes")
 
@@ -363,6 +370,15 @@ def elementwise(
         Whether small integers give the default float in place of NumPy's function, too.
     slow : bool, optional
         Whether the loop takes some nanoseconds for each element in double precision.
+    formula : str, optional
+        The exact function that NumPy's loops compute, such as "add", for the dtypes that have it: fused and compiled
+        loops then compute it in their own way. Of a logical operation the one of bools: "bitwise_and". This and the
+        next two are facts about the loops, and hold for any other operation of the same ufunc.
+    packed : bool, optional
+        Whether the loops need operands without gaps. On some CPUs those of NumPy 2.4 for signs and NaNs do: with a
+        result that has gaps, they read their input at its distances.
+    checks_exponents : bool, optional
+        Whether integers to negative powers are errors.
     reduction, scan : str, optional
         The names of `reduce` and `accumulate` in traces and errors, if vectors may be passed on unchecked.
     operator, stablehlo : str, optional

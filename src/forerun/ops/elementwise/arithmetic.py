@@ -37,6 +37,7 @@ add = elementwise(
     accumulate_in=numpy.float32,
     reduction="sum",
     scan="cumsum",
+    formula="add",
     doc="Add arguments element by element.",
     example=("np.add([[1, 2], [3, 4]], [10, 20])", "array([[11, 22],\n       [13, 24]])"),
 )
@@ -47,6 +48,7 @@ subtract = elementwise(
     operator="subtract",
     exact=True,
     bool_ok=False,
+    formula="subtract",
     doc="Subtract arguments element by element.",
     example=("np.subtract([[1, 2], [3, 4]], [10, 20])", "array([[ -9, -18],\n       [ -7, -16]])"),
 )
@@ -60,6 +62,7 @@ multiply = elementwise(
     accumulate_in=numpy.float32,
     reduction="prod",
     scan="cumprod",
+    formula="multiply",
     doc="Multiply arguments element by element.",
     example=("np.multiply([[1, 2], [3, 4]], [10, 20])", "array([[10, 40],\n       [30, 80]])"),
 )
@@ -70,6 +73,7 @@ divide = elementwise(
     operator="divide",
     exact="real",
     widens_integers=True,
+    formula="divide",
     doc="Divide arguments, x1 / x2; integers give the default float: divide(1, 2) is 0.5.",
     ulps=2,
     example=("np.divide([1.0, 3.0], 2)", "array([0.5, 1.5])"),
@@ -106,6 +110,8 @@ negative = elementwise(
     operator="negative",
     exact=True,
     bool_ok=False,
+    formula="negative",
+    packed=True,
     doc="Return the negative of each element, -x.",
     example=("np.negative([-2.0, 0.0, 3.0])", "array([ 2., -0., -3.])"),
 )
@@ -123,6 +129,7 @@ absolute = elementwise(
     dx=lambda g, x: _absolute_grad(g, x),
     operator="absolute",
     exact="real",
+    formula="absolute",
     doc="Return the absolute value of each element.",
     example=("np.absolute([-1.5, 2.0])", "array([1.5, 2. ])"),
 )
@@ -153,6 +160,7 @@ square = elementwise(
     dx=lambda g, x: g * conj_if_complex(2 * x),
     operator="square",
     exact="real",
+    formula="square",
     doc="Return the square, x * x.",
     example=("np.square([-2.0, 0.0, 3.0])", "array([4., 0., 9.])"),
 )
@@ -161,6 +169,7 @@ sqrt = elementwise(
     dx=lambda g, y: g / (2 * conj_if_complex(y)),
     operator="sqrt",
     exact="real",
+    formula="sqrt",
     doc="Return the square root.",
     ulps=1,
     stablehlo="sqrt",
@@ -179,6 +188,7 @@ reciprocal = elementwise(
     dx=lambda g, y: -g * conj_if_complex(y * y),
     operator="reciprocal",
     exact="real",
+    formula="reciprocal",
     doc="Return 1 / x; an integer for integers: reciprocal(4) is 0.",
     ulps=2,
     example=("np.reciprocal([2.0, 4.0])", "array([0.5 , 0.25])"),
@@ -190,6 +200,7 @@ maximum = elementwise(
     exact="real",
     neutral="lowest",
     reduction="max",
+    formula="maximum",
     doc="Return the larger argument; NaN if either is. Where both are equal, each gets half of the gradient.",
     example=("np.maximum([1.0, np.nan, 3.0], 2.0)", "array([ 2., nan,  3.])"),
 )
@@ -200,6 +211,7 @@ minimum = elementwise(
     exact="real",
     neutral="highest",
     reduction="min",
+    formula="minimum",
     doc="Return the smaller argument; NaN if either is. Where both are equal, each gets half of the gradient.",
     example=("np.minimum([1.0, np.nan, 3.0], 2.0)", "array([ 1., nan,  2.])"),
 )
@@ -223,6 +235,7 @@ floor = elementwise(
     numpy.floor,
     dx=nondifferentiable,
     exact="real",
+    formula="floor",
     doc="Round down to an integer: floor(-1.5) is -2.0.",
     example=("np.floor([-1.5, 1.5, 2.5])", "array([-2.,  1.,  2.])"),
 )
@@ -230,6 +243,7 @@ ceil = elementwise(
     numpy.ceil,
     dx=nondifferentiable,
     exact="real",
+    formula="ceil",
     doc="Round up to an integer: ceil(-1.5) is -1.0.",
     example=("np.ceil([-1.5, 1.5, 2.5])", "array([-1.,  2.,  3.])"),
 )
@@ -237,6 +251,7 @@ trunc = elementwise(
     numpy.trunc,
     dx=nondifferentiable,
     exact="real",
+    formula="trunc",
     doc="Round towards zero to an integer: trunc(-1.5) is -1.0.",
     example=("np.trunc([-1.5, 1.5, 2.5])", "array([-1.,  1.,  2.])"),
 )
@@ -244,6 +259,7 @@ rint = elementwise(
     numpy.rint,
     dx=nondifferentiable,
     exact="real",
+    formula="rint",
     doc="Round to the nearest integer; halves go to the even one: rint(2.5) is 2.0.",
     example=("np.rint([-1.5, 1.5, 2.5])", "array([-2.,  2.,  2.])"),
 )
@@ -252,6 +268,7 @@ copysign = elementwise(
     da=lambda g, y, a: g * sign(y) * sign(a),
     db=nondifferentiable,
     exact="real",
+    formula="copysign",
     doc="Return the magnitude of x1 with the sign of x2, also of a zero: copysign(3.0, -0.0) is -3.0.",
     example=("np.copysign([1.0, 2.0], [-1.0, 1.0])", "array([-1.,  2.])"),
 )
@@ -321,6 +338,7 @@ less = Comparison(
     "Test whether x1 is less than x2, x1 < x2.",
     operator="less",
     exact=True,
+    formula="less",
     example=("np.less([1, 2, 3], 2)", "array([ True, False, False])"),
 )
 less_equal = Comparison(
@@ -328,6 +346,7 @@ less_equal = Comparison(
     "Test whether x1 is less than or equal to x2, x1 <= x2.",
     operator="less_equal",
     exact=True,
+    formula="less_equal",
     example=("np.less_equal([1, 2, 3], 2)", "array([ True,  True, False])"),
 )
 equal = Comparison(
@@ -335,6 +354,7 @@ equal = Comparison(
     "Test whether elements are equal, x1 == x2.",
     operator="equal",
     exact=True,
+    formula="equal",
     example=("np.equal([1, 2, 3], 2)", "array([False,  True, False])"),
 )
 not_equal = Comparison(
@@ -342,6 +362,7 @@ not_equal = Comparison(
     "Test whether elements differ, x1 != x2.",
     operator="not_equal",
     exact=True,
+    formula="not_equal",
     example=("np.not_equal([1, 2, 3], 2)", "array([ True, False,  True])"),
 )
 greater = Comparison(
@@ -349,6 +370,7 @@ greater = Comparison(
     "Test whether x1 is greater than x2, x1 > x2.",
     operator="greater",
     exact=True,
+    formula="greater",
     example=("np.greater([1, 2, 3], 2)", "array([False, False,  True])"),
 )
 greater_equal = Comparison(
@@ -356,6 +378,7 @@ greater_equal = Comparison(
     "Test whether x1 is greater than or equal to x2, x1 >= x2.",
     operator="greater_equal",
     exact=True,
+    formula="greater_equal",
     example=("np.greater_equal([1, 2, 3], 2)", "array([False,  True,  True])"),
 )
 
@@ -377,6 +400,7 @@ logical_and = Truth(
     numpy.logical_and,
     "Test whether both are true (not zero).",
     exact=True,
+    formula="bitwise_and",
     neutral="highest",
     example=("np.logical_and([True, True, False], [True, False, False])", "array([ True, False, False])"),
 )
@@ -384,6 +408,7 @@ logical_or = Truth(
     numpy.logical_or,
     "Test whether at least one is true (not zero).",
     exact=True,
+    formula="bitwise_or",
     neutral="lowest",
     example=("np.logical_or([True, True, False], [True, False, False])", "array([ True,  True, False])"),
 )
@@ -391,12 +416,14 @@ logical_xor = Truth(
     numpy.logical_xor,
     "Test whether exactly one is true: logical_xor(1, 2) is False.",
     exact=True,
+    formula="bitwise_xor",
     example=("np.logical_xor([True, True, False], [True, False, False])", "array([False,  True, False])"),
 )
 logical_not = elementwise(
     numpy.logical_not,
     constant=True,
     exact=True,
+    formula="invert",
     doc="Test whether x is false (zero).",
     example=("np.logical_not([1, 0])", "array([False,  True])"),
 )
@@ -404,6 +431,8 @@ isnan = elementwise(
     numpy.isnan,
     constant=True,
     exact=True,
+    formula="isnan",
+    packed=True,
     doc="Test whether x is NaN.",
     example=("np.isnan([1.0, np.inf, np.nan])", "array([False, False,  True])"),
 )
@@ -411,6 +440,7 @@ isinf = elementwise(
     numpy.isinf,
     constant=True,
     exact=True,
+    packed=True,
     doc="Test whether x is infinite.",
     example=("np.isinf([1.0, np.inf, np.nan])", "array([False,  True, False])"),
 )
@@ -418,6 +448,7 @@ isfinite = elementwise(
     numpy.isfinite,
     constant=True,
     exact=True,
+    packed=True,
     doc="Test whether x is finite.",
     example=("np.isfinite([1.0, np.inf, np.nan])", "array([ True, False, False])"),
 )
@@ -425,6 +456,7 @@ signbit = elementwise(
     numpy.signbit,
     constant=True,
     exact="real",
+    packed=True,
     doc="Test whether the sign bit is set: signbit(-0.0) is True.",
     example=("np.signbit([-1.0, 0.0])", "array([ True, False])"),
 )

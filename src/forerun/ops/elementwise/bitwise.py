@@ -13,6 +13,7 @@ bitwise_and = elementwise(
     numpy.bitwise_and,
     constant=True,
     operator="bitwise_and",
+    formula="bitwise_and",
     doc="Compute the bitwise AND, x1 & x2.",
     example=("np.bitwise_and([12, 10], 6)", "array([4, 2])"),
 )
@@ -20,6 +21,7 @@ bitwise_or = elementwise(
     numpy.bitwise_or,
     constant=True,
     operator="bitwise_or",
+    formula="bitwise_or",
     doc="Compute the bitwise OR, x1 | x2.",
     example=("np.bitwise_or([12, 10], 6)", "array([14, 14])"),
 )
@@ -27,6 +29,7 @@ bitwise_xor = elementwise(
     numpy.bitwise_xor,
     constant=True,
     operator="bitwise_xor",
+    formula="bitwise_xor",
     doc="Compute the bitwise XOR, x1 ^ x2.",
     example=("np.bitwise_xor([12, 10], 6)", "array([10, 12])"),
 )
@@ -34,6 +37,7 @@ invert = elementwise(
     numpy.invert,
     constant=True,
     operator="invert",
+    formula="invert",
     doc="Compute the bitwise NOT, ~x; of bools the logical one: invert(5) is -6.",
     example=("np.invert([0, 5])", "array([-1, -6])"),
 )

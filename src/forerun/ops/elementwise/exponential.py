@@ -28,6 +28,7 @@ power = elementwise(
     da=lambda g, a, b: g * conj_if_complex(_slope(power, a, b)),
     db=lambda g, y, a: g * conj_if_complex(y * _safe_log(a)),
     operator="power",
+    checks_exponents=True,
     doc="Return x1 to the power x2. Integers to negative integer powers are a ValueError.",
     ulps=2,
     example=("np.power([2, 3], 2)", "array([4, 9])"),
