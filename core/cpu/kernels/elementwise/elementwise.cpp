@@ -34,15 +34,7 @@ class DenseKernel final : public Fusible {
   const char* name() const override { return name_; }
   int64_t tiles() const override { return std::max<int64_t>(1, ceil_div(n, kTileElements)); }
   bool copy_to(Op& op) const override { return op.copy(*this); }
-  void run(Op& op, int64_t tile) override {
-    int64_t from = tile * kTileElements;
-    intptr_t count = std::min(n - from, tile + 1 == tiles() ? n : kTileElements);
-    char* args[4];
-    for (int i = 0; i < operands; ++i)
-      args[i] = access[i] < 0 ? reinterpret_cast<char*>(scalar[~access[i]].bytes)
-                              : operand_data(op, access[i], offset[i]) + from * steps[i];
-    loop.function(args, &count, steps, loop.data);
-  }
+  void run(Op& op, int64_t tile) override;
   bool droppable() const override { return !loop.may_throw; }
   bool fusible() const override { return !loop.may_throw; }
   bool may_share(Op& op, const Storage* in, const Storage* out) const override {
@@ -92,6 +84,16 @@ class DenseKernel final : public Fusible {
   int64_t offset[4];
   Scalar scalar[2];
 };
+
+void DenseKernel::run(Op& op, int64_t tile) {
+  int64_t from = tile * kTileElements;
+  intptr_t count = std::min(n - from, tile + 1 == tiles() ? n : kTileElements);
+  char* args[4];
+  for (int i = 0; i < operands; ++i)
+    args[i] = access[i] < 0 ? reinterpret_cast<char*>(scalar[~access[i]].bytes)
+                            : operand_data(op, access[i], offset[i]) + from * steps[i];
+  loop.function(args, &count, steps, loop.data);
+}
 
 // Any layouts and dtypes.
 class StridedKernel final : public Fusible {

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ... import np, npx
 from ...autograd.backward_pass import of_steps
 from ...ops._base import core as _core
-from ...ops._base.primitive import SAVE_OUTPUTS
+from ...ops._base.gradient_rules import SAVE_OUTPUTS
 from ...ops._base.registry import register
 from .steps import STATES, rule_of, steps_of
 

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Sequence
-from types import FunctionType
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, Unpack, cast
 
 from ... import _core
 from . import above
+from .gradient_rules import Gradient, rules_of
 from .registry import reduced, register
 from .ufunc_text import Docstring, signature
 
@@ -31,9 +31,6 @@ __all__ = [
     "Elementwise", "OpFacts", "Primitive", "direct", "elementwise", "nondifferentiable", "numpy_when_small",
     "plain_calls", "primitive", "view_of_numpy",
 ]  # fmt: skip
-
-Gradient = Callable[..., Any]
-SAVE_OUTPUTS = 1 << 7
 
 
 def nondifferentiable(g: Array | float) -> None:
@@ -53,10 +50,6 @@ def nondifferentiable(g: Array | float) -> None:
     """
     return None
 
-
-# Where a gradient's argument comes from, as the core numbers it: inputs from 0, attributes from 64.
-_ATTRIBUTE = 64
-_SOURCES = {name: 128 + i for i, name in enumerate(("g", "y", "i", "inputs", "shape", "dtype"))}
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -147,38 +140,6 @@ def view_of_numpy(function: Callable[..., Any], parameters: str, sorts: str) -> 
     return direct("numpy_views", _inner(function), tuple(parameters.split()), sorts, "biufc", False, None)
 
 
-Rules = tuple[tuple[Gradient, bytes] | None, ...]
-
-
-def _rules(
-    gradients: Sequence[Gradient | None], inputs: Sequence[str], attributes: Sequence[str] = ()
-) -> tuple[Rules, int]:
-    """Gradients as the core calls them, with the sources of their arguments; and what the tape keeps for
-    them."""
-    sources = {name: i for i, name in enumerate(inputs)}
-    sources |= {name: _ATTRIBUTE + i for i, name in enumerate(attributes)}
-    sources |= _SOURCES
-    rules: list[tuple[Gradient, bytes] | None] = []
-    save = 0
-    for gradient in gradients:
-        if gradient is None:
-            rules.append(None)
-            continue
-        names = _parameters(gradient)
-        rules.append((gradient, bytes(sources[name] for name in names)))
-        save |= SAVE_OUTPUTS * ("y" in names)
-        for name in names:
-            save |= 1 << inputs.index(name) if name in inputs else 0
-    return tuple(rules), save
-
-
-def _parameters(gradient: Gradient) -> tuple[str, ...]:
-    """Return the names of its parameters. There are hundreds when the package is imported, and `inspect` takes long."""
-    if type(gradient) is FunctionType and not gradient.__code__.co_kwonlyargcount:
-        return gradient.__code__.co_varnames[: gradient.__code__.co_argcount]
-    return tuple(inspect.signature(gradient).parameters)
-
-
 class OpFacts(TypedDict, total=False):
     """Further facts about an element-wise operation; see `elementwise`."""
 
@@ -247,7 +208,7 @@ class Elementwise(_core.Ufunc):
         doc: str,
         **facts: Unpack[OpFacts],
     ) -> None:
-        rules, save = _rules(grads, parameters) if grads is not None else (None, 0)
+        rules, save = rules_of(grads, parameters) if grads is not None else (None, 0)
         given: dict[str, Any] = {**facts}
         for fact in _OF_PYTHON:
             setattr(self, fact, given.pop(fact, None))
@@ -456,7 +417,7 @@ class Primitive(_core.Primitive):
         functools.update_wrapper(self, forward)
         parameters = inspect.signature(forward).parameters
         names = tuple(parameters)
-        rules, save = _rules(grads, names[:arrays], names[arrays:] + kept)
+        rules, save = rules_of(grads, names[:arrays], names[arrays:] + kept)
         defaults = tuple(p.default for p in parameters.values())
         super().__init__(forward, name, names, defaults, arrays, rules, save, len(kept))
 
