@@ -20,7 +20,7 @@ Rules = tuple[tuple[Gradient, bytes] | None, ...]
 def rules_of(
     gradients: Sequence[Gradient | None], inputs: Sequence[str], attributes: Sequence[str] = ()
 ) -> tuple[Rules, int]:
-    """Return gradients as the core calls them, with the sources of their arguments, and the values that a tape keeps."""
+    """Return gradients as the core calls them, with their arguments' sources, and the values that a tape keeps."""
     sources = {name: i for i, name in enumerate(inputs)}
     sources |= {name: _ATTRIBUTE + i for i, name in enumerate(attributes)}
     sources |= _SOURCES
