@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import pickle
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -36,6 +40,17 @@ def ahead(request: pytest.FixtureRequest) -> Iterator[str]:
 
 
 HERE, THERE = forerun.cpu(0), forerun.cpu(1)
+
+
+def test_a_pickled_device_is_equal_in_another_process() -> None:
+    """Hashes of texts differ between processes: one that came with the device would find no entry."""
+    program = "import pickle, sys, forerun; print({forerun.cpu(1): 7}[pickle.load(sys.stdin.buffer)])"
+    for seed in ("1", "2"):
+        ran = subprocess.run(
+            [sys.executable, "-c", program], input=pickle.dumps(THERE), capture_output=True, check=True,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+        )  # fmt: skip
+        assert ran.stdout.split() == [b"7"]
 
 
 class TestDevice:

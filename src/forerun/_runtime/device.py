@@ -34,12 +34,13 @@ class Device:
     cpu(0)
     """
 
-    __slots__ = ("device_type", "device_id", "_before")
+    __slots__ = ("device_type", "device_id", "_before", "_hash")
 
     def __init__(self, device_type: str = "cpu", device_id: int = 0) -> None:
         self.device_type = device_type
         self.device_id = device_id
         self._before: dict[int, list[Device | None]] = {}  # by thread
+        self._hash = hash((device_type, device_id))
 
     @property
     def index(self) -> int:
@@ -76,7 +77,10 @@ class Device:
         return (self.device_type, self.device_id) == (other.device_type, other.device_id)
 
     def __hash__(self) -> int:
-        return hash((self.device_type, self.device_id))
+        return self._hash
+
+    def __reduce__(self) -> tuple[Any, ...]:  # texts have another hash in another process
+        return type(self), (self.device_type, self.device_id)
 
     def __repr__(self) -> str:
         return f"{self.device_type}({self.device_id})"

@@ -114,7 +114,14 @@ class Optimizer:
     # Names of what a step depends on besides arrays and factors(): it tells that steps may be issued as programs. Must
     # be of the class itself: one derived from it may compute something else.
     constants: tuple[str, ...]
+    _has_constants = False
+    _scale_is_input = True  # of programs: `rescale_grad`, which rules of other packages may read in a step
     _scale: Array | None = None  # the input of a program that is being captured, in place of `rescale_grad`
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls._has_constants = "constants" in cls.__dict__
+        cls._scale_is_input = cls.__module__.startswith(__package__)
 
     def __init__(
         self,
@@ -193,10 +200,7 @@ class Optimizer:
         self.wd_mult: dict[Any, float] = {**dict.fromkeys(plain, 0.0), **args_wd_mult}
 
     def _multiples(self, index: int) -> tuple[float, float]:
-        """Return the factors of a weight's learning rate and weight decay."""
-        own = self.param_dict.get(index)
-        if own is not None:
-            return own.lr_mult, own.wd_mult
+        """Return the factors of the learning rate and the weight decay of a weight that is not in `param_dict`."""
         if not self.lr_mult and not self.wd_mult:
             return 1.0, 1.0
         name = self.idx2name.get(index)
@@ -296,28 +300,24 @@ class Optimizer:
             _core.set_recording(recording)
 
     @property
-    def _scale_is_input(self) -> bool:
-        """Whether programs take `rescale_grad` as an input: rules of other packages may read it in a step."""
-        return type(self).__module__.startswith(__package__)
-
-    @property
     def _repeats(self) -> bool:
-        return "constants" in type(self).__dict__ and not self._programs.refused
+        return self._has_constants and not self._programs.refused
 
     def _advance(self, items: Sequence[Item]) -> list[Advanced]:
         """Count a step of each weight; return its factors and its weight decay."""
         found: list[Advanced] = []
         rate: float | None = None
-        last: Any = None  # what the factors of the weight before depend on
+        last = lr_last = wd_last = None  # the step and the multiples of the weight before: its factors follow from them
         for index, _, _, state in items:
             t = state["t"] = state["t"] + 1
             if t > self.num_update:
                 self.num_update, rate = t, None
             if rate is None:
-                rate = self.learning_rate
-            of = t, rate, self._multiples(index)
-            if of != last:
-                last, (lr_mult, wd_mult) = of, of[2]
+                rate, last = self.learning_rate, None
+            own = self.param_dict.get(index)
+            lr_mult, wd_mult = (own.lr_mult, own.wd_mult) if own is not None else self._multiples(index)
+            if t != last or lr_mult != lr_last or wd_mult != wd_last:
+                last, lr_last, wd_last = t, lr_mult, wd_mult
                 wd = self.wd * wd_mult
                 one = self.factors(t, rate * lr_mult, wd), wd
             found.append(one)
