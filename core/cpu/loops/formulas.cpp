@@ -18,7 +18,7 @@ static_assert(std::size(kNames) == static_cast<size_t>(Formula::count));
 
 bool in(Formula f, Formula first, Formula last) { return first <= f && f <= last; }
 
-// Of the dtype of the inputs.
+// Whether the formula has inputs of this dtype.
 bool has(Formula f, DType t) {
   if (t == DType::f32 || t == DType::f64)
     return in(f, Formula::add, Formula::square) || in(f, Formula::sqrt, Formula::isnan);
@@ -30,7 +30,7 @@ bool has(Formula f, DType t) {
 }  // namespace
 
 Formula formula_of(const char* ufunc, const DType* types, int operands) {
-  // Of bools the logical operations are those of bits.
+  // For bools the logical operations are those of bits.
   const bool bools = types[0] == DType::b1 && types[operands - 1] == DType::b1;
   const char* known = !bools                                   ? ufunc
                       : std::strcmp(ufunc, "logical_and") == 0 ? "bitwise_and"

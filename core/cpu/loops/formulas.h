@@ -1,21 +1,21 @@
-// Which formula a loop computes, by the names of NumPy's ufuncs.
+// The formula that a loop computes, by the names of NumPy's ufuncs.
 #pragma once
 #include "cpu/loops/loop.h"
 
 namespace forerun {
 
-// The formula of NumPy's ufunc of this name for operands of these dtypes, inputs before the output; none if its results
-// may depend on the code that computes it. The lesser and the greater of two floating numbers, and their signs, are
-// left out: of zeros and NaNs versions of NumPy differ, and arithmetic_loop() compares.
+// The formula of NumPy's ufunc of this name for operands of these dtypes, inputs before the output; Formula::none if
+// its results may depend on the code that computes it. Minimum, maximum and sign of floating-point numbers are left
+// out: for zeros and NaNs versions of NumPy differ, and arithmetic_loop() compares with NumPy.
 Formula formula_of(const char* ufunc, const DType* types, int operands);
 
 const char* name(Formula formula);
 
 // Sets about how long a loop of NumPy's takes, by the ufunc's name and the dtype of the first operand. slow: several
 // nanoseconds for each element in double precision. Measured for NumPy 2.4 with vectors of 32 bytes; a factor of two
-// either way makes no difference to what depends on it.
+// either way makes no difference to the uses of this number.
 void set_eighths(Loop& loop, const char* ufunc, DType dtype, bool slow);
-// Whether loops that are compiled at run time have values of a dtype.
+// Whether loops that are compiled at run time support a dtype.
 constexpr bool is_compiled(DType t) { return t == DType::b1 || is_integer(t) || t == DType::f32 || t == DType::f64; }
 
 }  // namespace forerun
