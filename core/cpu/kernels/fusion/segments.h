@@ -10,8 +10,7 @@ namespace forerun {
 // Replaces segments by compiled steps, if all of their loops are compiled; else the plan's steps stay, and `wanted`
 // names the loops. The plan's steps are in program order.
 //
-// A description of a loop is text, a line each: its operands in the order of its arguments, then its
-// steps.
+// A description of a loop is text, a line each: its operands in the order of its arguments, then its computations.
 // Lines of the second kind, but for `store` and `sum`, have numbers from 0 on, by which others name their results.
 //
 //     operand float64 dense        elements of a row follow one another

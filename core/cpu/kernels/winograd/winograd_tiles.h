@@ -46,8 +46,8 @@ class StripLines {
  public:
   static int64_t size(int64_t width, int64_t step) { return 4 * (2 * width + 2) * step; }
   StripLines(float* room, int64_t width, int64_t step);
-  // Transforms the tiles of a strip of an example's channels to their points: [tile][step], `plane` apart. first: there
-  // is no strip before it.
+  // Transforms the tiles of a strip of an example's channels to their points: [tile][step], `plane` apart. first: it is
+  // the first strip.
   void to_points(const char* from, const ImageStrides& field, int64_t channels, const Strips::At& strip, bool first,
                  const int64_t (&pad)[2], const int64_t (&extents)[2], float* points, int64_t plane);
 
