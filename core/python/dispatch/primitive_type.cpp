@@ -38,8 +38,8 @@ int init(PyObject* self, PyObject* args, PyObject* kwargs) {
   return 0;
 }
 
-// Puts the call's arguments in the order of the parameters, defaults where there is none. False: not arguments of the
-// function, so not those of a call that returned.
+// Puts the call's arguments in the order of the parameters, with defaults for missing ones. False: they are not
+// arguments of the function, so they cannot belong to a call that returned.
 bool arrange(PrimitiveObject* p, PyObject* const* args, Py_ssize_t n, PyObject* kwnames,
              std::vector<PyObject*>& values) {
   for (Py_ssize_t i = 0; i < n && i < static_cast<Py_ssize_t>(values.size()); ++i) values[i] = args[i];

@@ -1,4 +1,4 @@
-// What the engine has done, does and holds, for Python.
+// The state and the counters of the engine, for Python.
 #include <cstddef>
 #include <vector>
 

@@ -81,7 +81,7 @@ PyType_Slot slots[] = {
 PyType_Spec spec = {"forerun._core.Node", sizeof(NodeObject), 0,
                     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
 
-// The array as the tape keeps it: with its place, but without its values unless they are needed.
+// A reference to the array for the tape: with its node, but without its values unless they are needed.
 PyObject* kept(PyObject* o, bool value, bool place) {
   if (!is_array(o) || (value && place)) return Py_NewRef(o);
   ArrayObject* a = as_array(o);

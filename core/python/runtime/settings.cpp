@@ -1,4 +1,4 @@
-// Set-up, waiting, statistics and events, for Python.
+// Configuration, waiting, statistics and events, for Python.
 #include "python/runtime/settings.h"
 
 #include <cstddef>

@@ -28,7 +28,7 @@ Array with_values(Array made) {
   if (!capture) return made;
   Array fresh = Array::make(made.layout.dtype, made.layout.shape, made.storage()->budget);
   const bool is_all_of_it = made.layout.offset == 0 && fresh.storage()->bytes == made.storage()->bytes;
-  if (is_all_of_it) fresh.layout.strides = made.layout.strides;  // results have the same bits
+  if (is_all_of_it) fresh.layout.strides = made.layout.strides;  // the same strides, so that results have the same bits
   Building op;
   build_copy(*op, made, fresh);
   op.issue(device_of(fresh));
