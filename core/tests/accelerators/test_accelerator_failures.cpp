@@ -1,4 +1,4 @@
-// Devices with memory of their own fail, refuse memory or have no more: what depends on that fails, and nothing else.
+// Devices with memory of their own fail, refuse memory or run out of it: only dependent operations fail.
 #include "accelerators/front_end.h"
 
 #include <string>
@@ -88,7 +88,7 @@ void memory_of_a_device_is_bounded() {
   }
 }
 
-// The device has less than it has promised.
+// The device has less memory than it has reported.
 void a_device_refuses_memory() {
   constexpr int64_t kElements = 1000;
   TwoDevices devices({2}, kPlenty, 6 * 8 * kElements);

@@ -1,4 +1,4 @@
-// Operations of devices are dropped and captured; devices stay through changes of settings, and are gone in a child.
+// Operations of devices are dropped and captured; devices survive changes of settings, and cannot be used in a child.
 #include "accelerators/front_end.h"
 
 #include <sys/wait.h>
@@ -119,7 +119,7 @@ void a_forked_child_has_an_error() {
     bool good = refused([&] { add_number(a, 1); }) && refused([&] { filled(kFirst, {100}, 1); });
     good = good && refused([&] { numbers(a); }) && refused([&] { copy(here, a); });
     good = good && all_are(numbers(here), 2);
-    a = Array();  // its values are the parent's
+    a = Array();  // its values belong to the parent
     _exit(good ? 0 : 1);
   }
   int status = 1;

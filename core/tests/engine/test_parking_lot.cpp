@@ -1,4 +1,4 @@
-// Sleeping workers: which of them is woken, and where.
+// Parked workers: which one is woken, and on which CPU.
 #include "engine/sync/parking_lot.h"
 
 #include <atomic>
@@ -32,7 +32,7 @@ bool may(pthread_t thread, const cpu_set_t& set) {
 std::mutex mutex;
 ParkingLot parked;
 
-// A thread that falls asleep on a CPU.
+// A thread that parks on a CPU.
 struct ParkedThread {
   bool asleep = false;  // guarded by mutex
   std::atomic<bool> up{false}, leave{false};
@@ -70,7 +70,7 @@ void wake_all() {
   parked.wake_all();
 }
 
-// The last of those whose CPU is free: not the caller's, and no thread works there.
+// The last of those whose CPU is free: it is not the caller's, and no thread works on it.
 void chooses(int here, int other) {
   for (bool first : {false, true}) {
     CpuOccupancy places;
@@ -96,8 +96,8 @@ void chooses(int here, int other) {
   one.wait_until_up();
 }
 
-// Whose CPU is taken wakes up on a free one, where the system has been seen to place threads badly, and may then go
-// everywhere again.
+// A thread whose CPU is taken wakes up on a free one, if the system has been seen to place threads badly, and may
+// afterwards run anywhere again.
 void moves(int here, int other) {
   const cpu_set_t both = only({here, other});
   for (bool badly : {false, true}) {
@@ -105,7 +105,7 @@ void moves(int here, int other) {
     places.begin();
     if (badly) places.begin(), places.end(here);
     places.end(here);
-    for (bool others : {false, true}) {  // who change its CPUs meanwhile
+    for (bool others : {false, true}) {  // whether other threads change its CPUs meanwhile
       ParkedThread parked_thread(here);
       pthread_t thread = parked_thread.thread.native_handle();
       allow(thread, both);
@@ -124,7 +124,7 @@ void moves(int here, int other) {
   CpuOccupancy places;
   places.begin(), places.begin();
   for (bool taken : {false, true}) {
-    ParkedThread parked_thread(here);  // and may not leave, or there is nowhere to go
+    ParkedThread parked_thread(here);  // and may not leave it, or there is no free CPU
     pthread_t thread = parked_thread.thread.native_handle();
     if (taken) {
       allow(thread, both);
@@ -160,7 +160,7 @@ int main() {
   for (int cpu = 0; cpu < CPU_SETSIZE && n < 2; ++cpu)
     if (CPU_ISSET(cpu, &mine)) cpus[n++] = cpu;
   allow(pthread_self(), only({cpus[0]}));
-  if (n < 2) return 0;  // there is nothing to choose
+  if (n < 2) return 0;  // there is no choice
   ends_by_itself(cpus[0], cpus[1]);
   chooses(cpus[0], cpus[1]);
   moves(cpus[0], cpus[1]);

@@ -1,4 +1,4 @@
-// Recordings begin and end while several threads issue: what is recorded is whole, in order, and of the right stretch.
+// Recordings begin and end while several threads issue: their content is complete, in order, and of the right interval.
 #include <cstring>
 #include <thread>
 
@@ -29,7 +29,7 @@ bool counts(const Found& found, size_t i) {
   return seq >= found.head->first && (seq >> kBlockShift) + 1 == owner;
 }
 
-// `quiet`: nothing was issued or run meanwhile.
+// `quiet`: no op was issued or run meanwhile.
 size_t look_at(const std::string& all, bool quiet = false) {
   Found found = parts(all);
   size_t recorded = 0;
@@ -87,7 +87,7 @@ void update(Buffer& buffer) {
   engine.issue(op);
 }
 
-// More than there is room for: all of it is represented, evenly.
+// More ops than a recording holds: all of the run is represented, evenly.
 void long_run() {
   Engine& engine = Engine::get();
   engine.trace.set_apart(0);
