@@ -14,7 +14,7 @@
 //
 //   ring         submission: ops in program order, without a lock or an allocation
 //   graph        the dependencies between ops
-//   scheduler    plans what was submitted, passes included (passes/), and picks the next ready op
+//   scheduler    plans the submitted ops, with the passes (passes/), and picks the next ready op
 //   executor     memory for the outputs of ops, and their kernels
 //   pool         the workers: how they start, stop, sleep and are woken
 //   dispatcher   the steps of a worker or a waiting thread between two kernels

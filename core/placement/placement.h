@@ -27,7 +27,7 @@ enum class Placed : uint8_t {
 // the op.
 bool place_again(Op& op, int device);
 
-// Submits an op that is meant for a queue of this device. Throws what `submit` throws; then the op is discarded.
+// Submits an op that is meant for a queue of this device. Throws the errors of `submit`; then the op is discarded.
 Placed place(Op* op, int device, Queue::Kind kind, const Submit& submit);
 
 }  // namespace forerun

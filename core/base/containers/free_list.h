@@ -80,7 +80,7 @@ class FreeList {
   static Count* claim() {
     for (Count* c = counts_.load(std::memory_order_acquire); c; c = c->next)
       if (!c->owned.load(std::memory_order_relaxed) && !c->owned.exchange(true, std::memory_order_acquire))
-        return c;  // sees what the last owner wrote
+        return c;  // sees the writes of the last owner
     auto* c = new (std::nothrow) Count;
     if (!c) return &first_;  // shared with its owner: an update may be lost if both count at once
     c->next = counts_.load(std::memory_order_relaxed);
@@ -174,7 +174,7 @@ class FreeList {
   static inline std::atomic<Count*> counts_{&first_};
   static inline std::atomic<T*> shared_{nullptr};
   static inline std::atomic<int64_t> kept_{
-      0};  // on the shared stack, and what threads are about to push or to put back
+      0};  // on the shared stack, and those that threads are about to push or put back
   static inline thread_local Mine mine_;
   static constinit inline thread_local Mine* known_ = nullptr;
 };

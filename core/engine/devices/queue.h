@@ -12,7 +12,7 @@
 namespace forerun {
 
 // Ops whose dependencies are met, oldest first, and ops that run and still have tiles to give away.
-// Everything is guarded by the engine's lock, except what is atomic.
+// Everything is guarded by the engine's lock, except atomic fields.
 class Queue {
  public:
   enum class Kind { compute, copy, io };

@@ -11,7 +11,7 @@ namespace {
 // How often a waiting thread looks for work before it sleeps, and the pauses between: some 100 us in total. Being woken
 // may cost as much.
 constexpr int kLooks = 150, kPauses = 16;
-constexpr std::chrono::milliseconds kReliefLooks{10};  // how often the relief worker looks for work while there is none
+constexpr std::chrono::milliseconds kReliefLooks{10};  // how often an idle relief worker looks for work
 
 // While this lasts, the thread's host task occupies no worker.
 class TaskBlocked {

@@ -9,7 +9,7 @@
 //  - A write of a part takes no memory and replaces none, as others may use it meanwhile: so it is planned as one of a
 //  part only if the
 //    memory is taken, or is taken by a write of the whole before it, and no reader outside the engine uses it. Host
-//    tasks get a copy of the part that they read; one that reads the whole may keep what it sees, and is ordered with
+//    tasks get a copy of the part that they read; one that reads the whole may keep the values, and is ordered with
 //    all writes after it.
 //  - Writes are counted as ended (Storage::ended) when all that were issued before them have ended, too.
 //  - What is poisoned is known by region (Storage::poisoned), so that it does not depend on which of two parts comes

@@ -19,7 +19,7 @@ enum class HostTask {
 };
 
 // How a task is cut: into calls, each with one of about equal parts of every operand along an axis. An idle thread
-// takes the next call; the cuts depend on the shapes alone. Every operand has that axis, with one
+// takes the next call; the cuts depend on the shapes alone. Every operand has that axis, with the same
 // extent, at least `pieces`.
 struct Cut {
   int64_t pieces = 1;

@@ -30,7 +30,7 @@ void forget_failures() {
 }
 
 // Some steps are held back until all of them are issued, so that they become groups. The n-th allocation is refused,
-// and after it one in each `period` allocations; negative: none.
+// then one more after each `period` allocations; negative: none.
 void calculate(uint32_t seed, int64_t n, int64_t period) {
   bool refusing = n >= 0;
   Calculation calculation(seed, 40, 300);

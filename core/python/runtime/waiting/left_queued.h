@@ -20,7 +20,7 @@ void leave_queued(Op& op);
 // The same for an op that was issued, by the storages of its accesses. It may have ended.
 void leave_queued(std::vector<Storage*> written, std::vector<const Storage*> read);
 
-// The lane of the operations between ranks; null: there is none yet.
+// The lane of the operations between ranks; null: it does not exist yet.
 extern Lane* between_ranks;
 
 // Announces to other ranks, from begin() to its destruction, that this thread is blocked; only if operations that were
