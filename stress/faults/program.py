@@ -37,7 +37,7 @@ def values(found: Any) -> Values:
 def forget_errors() -> None:
     _core.quiesce()
     for message, _ in _core.unseen_failures():
-        assert message.startswith(("memory", "MemoryError")) or "memory must be" in message, message
+        assert message.startswith(("memory", "out of memory", "MemoryError")) or "memory must be" in message, message
 
 
 @contextmanager

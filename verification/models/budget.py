@@ -90,7 +90,7 @@ class Runner(Program):
         if want and now + want > self.model.hard and self.model.broken != "no_limit":
             return False
         early = want and op != self.model.front(s, d)
-        if early:  # Budget::admits
+        if early:  # MemoryBudget::admits
             unstarted_demand = want if self.model.broken == "sees_itself_only" else s.unstarted_demand[d]
             if now + unstarted_demand > self.model.hard or not s.choose(2):
                 return False
@@ -215,7 +215,7 @@ class Budgets(Model):
         super().__init__(shared, threads)
 
     def front(self, s: Any, device: int | None = None) -> int:
-        """The oldest op that has not ended (front_), or the oldest of a device (Budget::oldest)."""
+        """The oldest op that has not ended (front_), or the oldest of a device (MemoryBudget::oldest)."""
         left = (op for op, t in enumerate(self.tasks) if op not in s.ended and device in (None, t.device))
         return next(left, len(self.tasks))
 

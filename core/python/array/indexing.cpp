@@ -191,7 +191,7 @@ static int set_item(PyObject* self, PyObject* index, PyObject* value) {
   int64_t offset;
   if (value && plain_array(self) && names_element(layout_of(self), index, &offset) && put_at_once(self, offset, value))
     return 0;
-  if (!value) return PyErr_SetString(PyExc_TypeError, "delitem: elements of an array must stay, got del"), -1;
+  if (!value) return PyErr_SetString(PyExc_TypeError, "delitem: array elements cannot be deleted"), -1;
   PyObject* checked = guarded([&]() -> PyObject* { return get_writable("setitem", self), Py_None; });
   if (!checked) return -1;
   nb::object known;

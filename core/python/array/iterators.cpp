@@ -172,7 +172,7 @@ PyObject* read_flat(PyObject* self, PyObject* index) {
 }
 
 int write_flat(PyObject* self, PyObject* index, PyObject* value) {
-  if (!value) return PyErr_SetString(PyExc_TypeError, "flat: elements of an array must stay, got del"), -1;
+  if (!value) return PyErr_SetString(PyExc_TypeError, "flat: array elements cannot be deleted"), -1;
   int64_t offset;
   PyObject* base = as_flat(self)->base;
   const bool plain = names_place(self, index, &offset) && as_array(base)->array.writable() && !on_tape(base);

@@ -27,7 +27,7 @@ namespace {
 // start.
 struct Watch : Completion {
   Watch(nb::handle queue, const Array& array) : array(array), owner(nb::borrow(queue)) {
-    refuse_in_capture("read of an array");
+    refuse_in_capture("reading the value of an array");
     Engine& engine = Engine::get();
     // Pending work was abandoned, and a wait raises an error; or no worker could be started, and only waits run
     // operations.
@@ -66,7 +66,7 @@ void raise(const Watch& watch) {
 // Whether the values are computed; if so, raises the error of their computation.
 bool arrived(nb::handle o) {
   const Array& a = arg("await", o);
-  refuse_in_capture("read of an array");
+  refuse_in_capture("reading the value of an array");
   if (!a.storage()->settled()) return false;
   check_failure(a);
   return true;

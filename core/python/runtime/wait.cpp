@@ -52,7 +52,7 @@ void must_not_be_in_task(const char* what) {
 }  // namespace
 
 void wait_for(const Array& array) {
-  refuse_in_capture("read of an array");
+  refuse_in_capture("reading the value of an array");
   wait_until_written(array);
 }
 
@@ -83,7 +83,7 @@ void wait_for(const std::vector<Array>& arrays) {
   std::vector<FailurePtr> failures;
   std::optional<LoggedWait> wait;  // one for all arrays
   for (const Array& a : arrays) {
-    refuse_in_capture("read of an array");
+    refuse_in_capture("reading the value of an array");
     if (!wait && !a.storage()->settled()) wait.emplace();
     wait_settled(a);
     if (FailurePtr failure = a.failure()) failures.push_back(std::move(failure));
@@ -100,7 +100,7 @@ void wait_mark(uint64_t mark, const char* what) {
 }
 
 void wait_all(uint64_t mark, const char* what) {
-  refuse_in_capture("wait");
+  refuse_in_capture("waiting for all operations");
   wait_mark(mark, what);
   FailureLog::Unseen unseen = Engine::get().failures.take_unseen();
   raise_failures(unseen.failures, unseen.unkept);

@@ -18,9 +18,10 @@ constinit thread_local Recording* capture = nullptr;
 void refuse_in_capture(const char* how) {
   if (!capture || !capture->repeatable()) return;
   Site where = site(current_site());
-  std::string what = std::string("code must not depend on values, got a ") + how + " at " + where.file + ":" +
-                     std::to_string(where.line);
-  if (capture->strict) throw Error(ErrorKind::runtime, "hybridize: " + what + "; without strict=True it may");
+  std::string what = std::string(how) + " (" + where.file + ":" + std::to_string(where.line) +
+                     ") is not allowed while the block is captured";
+  if (capture->strict)
+    throw Error(ErrorKind::runtime, "hybridize: " + what + "; without strict=True the block runs as written");
   capture->refuse_read(what, std::move(where.file), where.line);
 }
 
