@@ -135,7 +135,7 @@ std::string DeviceTable::over_limit_message(Op& op) const {
       if (const Access& a = op.access(i); a.mode != Mode::read)
         asked += a.storage->memory(), counted += a.storage->taken() ? a.storage->memory() : 0;
     return "memory: the device must have memory for the operation, asked for " + std::to_string(asked) +
-           " bytes beside what it computes with, with " + std::to_string(live - std::min(live, counted)) + " live";
+           " bytes of outputs besides its workspace, with " + std::to_string(live - std::min(live, counted)) + " live";
   }
   // the limit of all devices together is exceeded
   if (op.to_take + op.budget->occupied() <= limit && occupied_by_all() > 0) {

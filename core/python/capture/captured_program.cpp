@@ -346,11 +346,11 @@ nb::object unfolded(NodeObject* node) {
 void init_captured_programs(Module& m) {
   program_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
   m.attr("Program") = nb::steal(reinterpret_cast<PyObject*>(program_type));
-  m.def("capture", begin, nb::arg("inputs"), "From now on, what this thread issues is recorded too.");
+  m.def("capture", begin, nb::arg("inputs"), "From now on, operations that this thread issues are also recorded.");
   m.def("capture_end", end, nb::arg("inputs"), nb::arg("free"), nb::arg("results"), nb::arg("saved"),
         nb::arg("about").none(), nb::arg("graded"), nb::arg("leaves"), nb::arg("name"), nb::arg("apart"),
         "Ends recording: the program that makes `results`, and `saved` for the gradients of those `graded`. apart: its "
-        "inputs come at different times.");
+        "inputs are ready at different times.");
   m.def("as_base_array", as_base_array, "The array, or if it is a view of dense rows inside another one, a copy.");
   m.def("capture_paused", paused, nb::arg("function"), nb::sig("def capture_paused(function: Any) -> Any"),
         "The result of a function whose operations are not recorded.");

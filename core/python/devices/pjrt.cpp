@@ -287,7 +287,7 @@ void init_pjrt(Module& m) {
         "in the folder.");
   m.def("pjrt_close", close, nb::arg("client"), "Ends a client; its devices are gone.");
   m.def("pjrt_info", info, nb::arg("client"), nb::sig("def pjrt_info(client: int) -> dict[str, Any]"),
-        "Return what is known about a plugin, its platform and its devices.");
+        "Return information about a plugin, its platform and its devices.");
   m.def("pjrt_compile_stats", compile_stats, nb::arg("client"),
         nb::sig("def pjrt_compile_stats(client: int) -> dict[str, Any]"),
         "Return how many modules were compiled, in which time, and how many were found.");

@@ -213,13 +213,12 @@ static void see_as(nb::handle array, nb::handle other) {
 }
 
 void init_fallback(Module& m) {
-  m.def("numpy_rules", [] { return numpy_rules; }, "Whether they are.");
+  m.def("numpy_rules", [] { return numpy_rules; }, "Whether set_numpy_rules() has switched NumPy's rules on.");
   m.def(
       "set_numpy_rules", [](bool on) { numpy_rules = on; },
-      "Whether operands of foreign classes are refused, and small integers give small floats, as NumPy's functions "
-      "do.");
+      "Sets whether operands of foreign classes are rejected, and small integers give small floats, as in NumPy.");
   m.def("see_as", see_as, nb::arg("array"), nb::arg("other"),
-        "Makes an array what another one is, a view of the same storage.");
+        "Gives an array the layout of another one, a view of the same storage.");
   m.def(
       "set_fallback",
       [](nb::handle function, nb::handle syntax) {
@@ -227,11 +226,9 @@ void init_fallback(Module& m) {
         Py_XSETREF(of_syntax, syntax.is_none() ? nullptr : Py_NewRef(syntax.ptr()));
       },
       nb::arg("function").none(), nb::arg("syntax").none(),
-      "Sets the functions that are called where an op refuses its operands, as function(error, op, inputs, out, "
-      "dtype), "
-      "and where an operator or an index does, as syntax(error or None, name, operands, out); NotImplemented: the "
-      "error "
-      "stands. None: nothing.");
+      "Sets the functions that are called if an op rejects its operands, as function(error, op, inputs, out, dtype), "
+      "and if an operator or an index does, as syntax(error or None, name, operands, out); if they return "
+      "NotImplemented, the error is raised. None: no function.");
 }
 
 }  // namespace forerun

@@ -139,7 +139,7 @@ PyMemberDef members[] = {
     {"name", T_OBJECT, offsetof(PrimitiveObject, name), 0, "The op's name."},
     {"parameters", T_OBJECT, offsetof(PrimitiveObject, parameters), READONLY, "Names of all parameters."},
     {"grads", T_OBJECT, offsetof(PrimitiveObject, grads), READONLY,
-     "Per input a gradient function and what it is called with, or None."},
+     "Per input a gradient function and its arguments, or None."},
     {"arrays", T_PYSSIZET, offsetof(PrimitiveObject, arrays), READONLY, "How many of the parameters are inputs."},
     {"save", T_UINT, offsetof(PrimitiveObject, save), READONLY,
      "Bit i: gradients need the value of input i; bit 7: of the outputs."},

@@ -179,7 +179,7 @@ PyMemberDef members[] = {
     {"ufunc", T_OBJECT, offsetof(UfuncObject, ufunc), READONLY, "The numpy ufunc whose loops this uses."},
     {"name", T_OBJECT, offsetof(UfuncObject, py_name), READONLY, "The op's name."},
     {"grads", T_OBJECT, offsetof(UfuncObject, grads), READONLY,
-     "Per input a gradient function and what it is called with, or None; None: not recorded."},
+     "Per input a gradient function and its arguments, or None; None: not recorded."},
     {"nin", T_INT, offsetof(UfuncObject, nin), READONLY, "Number of inputs."},
     {"nout", T_INT, offsetof(UfuncObject, nout), READONLY, "Number of outputs."},
     {"save", T_UINT, offsetof(UfuncObject, save), READONLY,

@@ -86,7 +86,7 @@ void init_asyncio_events(Module& m) {
   m.def("arrived", arrived, nb::arg("a"),
         "Whether the values are computed; raises the error of their computation. Does not wait.");
   m.def("failure_seen", failure_seen, nb::arg("a"),
-        "Whether the failure of a computed array was raised; None: it has none.");
+        "Whether the failure of a computed array was raised; None: it has not failed.");
   nb::class_<CompletionQueue>(m, "CompletionQueue",
                               "A file descriptor that is readable while completed watches are queued.")
       .def(
@@ -100,11 +100,11 @@ void init_asyncio_events(Module& m) {
           nb::arg("queue"), nb::arg("a"), Exclusive())
       .def_prop_ro(
           "waits", [](const Watch& w) { return w.waits; }, Exclusive(),
-          "False: there was nothing to wait for, it will not be queued.")
+          "False: all writes had ended, so it will not be queued.")
       .def_prop_ro(
           "failure", [](const Watch& w) { return reinterpret_cast<uintptr_t>(w.failure.get()); }, Exclusive(),
-          "The same for arrays that one failure has poisoned; 0: none.")
-      .def("check", raise, Exclusive(), "Once completed: raises what the computation raised.");
+          "The same for arrays that one failure has poisoned; 0: no failure.")
+      .def("check", raise, Exclusive(), "Once completed: raises the error of the computation.");
 }
 
 }  // namespace forerun

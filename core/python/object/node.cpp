@@ -54,7 +54,7 @@ void dealloc(PyObject* self) {
 PyMemberDef members[] = {
     {"op", T_OBJECT, offsetof(NodeObject, op), READONLY, "The op that was called."},
     {"inputs", T_OBJECT, offsetof(NodeObject, inputs), READONLY,
-     "Its inputs; arrays without value where the gradients need none."},
+     "Its inputs; arrays without a value if the gradients do not need it."},
     {"outputs", T_OBJECT, offsetof(NodeObject, outputs), READONLY, "Its outputs, without their places on the tape."},
     {"attrs", T_OBJECT, offsetof(NodeObject, attrs), READONLY,
      "Further arguments of the operation's gradients, or None."},

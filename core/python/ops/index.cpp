@@ -287,8 +287,8 @@ void init_index(Module& m) {
   m.def("gather", gather, nb::arg("a"), nb::arg("indices"), nb::arg("axis") = 0, nb::arg("op_name") = "take");
   m.def("scatter", scatter, nb::arg("a"), nb::arg("indices"), nb::arg("axis"), nb::arg("values"),
         nb::arg("add") = false, nb::arg("ufunc").none() = nb::none(), nb::arg("loop").none() = nb::none(),
-        "ufunc, loop: what combines elements and values, and the dtypes that it takes and gives; by default values "
-        "take their place.");
+        "ufunc, loop: the function that combines elements and values, and its dtypes; by default values replace "
+        "elements.");
   m.def("scatter_masked", scatter_masked, nb::arg("a"), nb::arg("mask"), nb::arg("axis"), nb::arg("values"),
         nb::arg("op_name") = "setitem", nb::arg("ufunc").none() = nb::none(), nb::arg("loop").none() = nb::none());
   m.def("put", put, nb::arg("a"), nb::arg("index"), nb::arg("values"), nb::arg("op_name") = "put");

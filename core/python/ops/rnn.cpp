@@ -124,7 +124,7 @@ nb::object rnn_back(const char* rule, bool reversed, nb::handle gy_object, nb::h
 void init_rnn(Module& m) {
   m.def("rnn", rnn, nb::arg("rule"), nb::arg("reversed"), nb::arg("x"), nb::arg("h").none(), nb::arg("c").none(),
         nb::arg("w"), nb::arg("b"),
-        "A recurrent layer over all steps: (results, cells or None, what the way back needs or None). States that are "
+        "A recurrent layer over all steps: (results, cells or None, values for the gradient or None). States that are "
         "None are zeros.");
   m.def("rnn_back", rnn_back, nb::arg("rule"), nb::arg("reversed"), nb::arg("gy"), nb::arg("gc").none(),
         nb::arg("h").none(), nb::arg("c").none(), nb::arg("w"), nb::arg("y"), nb::arg("cells").none(),

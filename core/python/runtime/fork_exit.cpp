@@ -112,7 +112,7 @@ void init_fork_exit(Module& m) {
         "This process ends when that one has ended, whatever it does then. False: there is no thread to see to that.");
   m.def("before_fork", before_fork);
   m.def("after_fork", after_fork);
-  m.def("finish", finish, "Waits for all work; what is issued later runs in the thread that issues it.");
+  m.def("finish", finish, "Waits for all work; operations issued later run in the issuing thread.");
   m.def(
       "abandon_pending_work", [] { abandon_pending_work("an interrupted wait for it at exit"); },
       "Nothing will be waited for any more.");

@@ -152,7 +152,7 @@ Extent extent_of(const dlpack::Tensor& tensor) {
   int64_t bytes;
   auto check_fits = [&] {
     if (!fits || __builtin_mul_overflow(size, item, &bytes))
-      refuse("from_dlpack: elements must lie within what memory can hold, got shape " + to_string(shape));
+      refuse("from_dlpack: elements must fit into the address space, got shape " + to_string(shape));
   };
   for (int64_t n : shape) fits = fits && !__builtin_mul_overflow(size, empty ? 1 : n, &size);
   check_fits();
@@ -237,7 +237,7 @@ void init_dlpack(Module& m) {
   m.def("to_dlpack", to_dlpack, nb::arg("a"), nb::arg("versioned"), nb::arg("copy"),
         "A capsule with the values: read-only, or a copy. Waits.");
   m.def("from_dlpack", from_dlpack, nb::arg("capsule"), nb::arg("device").none(), nb::arg("copy"),
-        "An array on what a capsule holds. copy: 1 yes, 0 never, -1 if it must be.");
+        "An array on the memory of a capsule's tensor. copy: 1 yes, 0 never, -1 if necessary.");
 }
 
 }  // namespace forerun

@@ -215,8 +215,7 @@ void init_views(Module& m) {
   m.def("broadcast_to", broadcast_view);
   m.def(
       "read_only", [](nb::handle a, bool on) { return read_only(arg("view", a), on); }, nb::arg("a"),
-      nb::arg("on") = true,
-      "The array as a view that is not to be written to, nor what views are made of it; or that may be again.");
+      nb::arg("on") = true, "The array as a read-only view, as are views of it; or as one that may be written again.");
   m.def("is_writable", [](nb::handle a) { return arg("flags", a).writable(); }, nb::arg("a"));
   m.def("getitem", getitem, nb::arg("a"), nb::arg("index").none(),
         "The view that a basic index selects, also of one element.");

@@ -114,7 +114,7 @@ void set_log(PyObject* function) { Py_XSETREF(log, Py_NewRef(function)); }
 void set_refuse(PyObject* function) { Py_XSETREF(refuse, Py_NewRef(function)); }
 
 void init_wait_log(Module& m) {
-  nb::class_<Waiting>(m, "Waiting", "While this thread is within it, it waits; `what`: why.")
+  nb::class_<Waiting>(m, "Waiting", "Inside its block, this thread counts as waiting; `what`: the cause.")
       .def(
           "__init__", [](Waiting* at, const char* what) { new (at) Waiting{intern(what), {}}; }, nb::arg("what"),
           Exclusive())
