@@ -25,9 +25,8 @@ thread_local bool is_worker = false;
 
 void before_fork() { Engine::get().before_fork(), CachingAllocator::get().before_fork(); }
 void after_fork(bool child) {
-  if (child)
-    new (&threads()) std::vector<std::thread>;  // the parent's threads do not exist in the child and cannot be
-                                                // joined
+  // The parent's threads do not exist in the child and cannot be joined.
+  if (child) new (&threads()) std::vector<std::thread>;
   CachingAllocator::get().after_fork(child), Engine::get().after_fork(child);
 }
 

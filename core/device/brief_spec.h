@@ -73,9 +73,7 @@ class BriefSpec {
   }
   size_t hash() const {
     uint64_t mixed = size_;
-    for (size_t i = 0; i < size_; ++i)
-      mixed += words_[i] * kFactors[i];  // the terms are independent, so that they
-                                         // overlap
+    for (size_t i = 0; i < size_; ++i) mixed += words_[i] * kFactors[i];  // independent terms, which overlap
     return mixed ^ mixed >> 32;
   }
 

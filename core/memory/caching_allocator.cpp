@@ -34,9 +34,7 @@ char* from_system(size_t bytes) {
 
 void to_system(char* data, size_t bytes) {
   if (bytes < kMapped) return free_aligned(data);
-  if (!RegisteredBlocks::get().remove(data))
-    return;  // still registered, so the pages stay mapped: a device may copy
-             // from and to them
+  if (!RegisteredBlocks::get().remove(data)) return;  // still mapped: a device may copy from and to the pages
   unmap_pages(data, bytes);
 }
 

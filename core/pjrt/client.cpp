@@ -32,7 +32,7 @@ abi::NamedValue named(const std::string& name, const std::variant<bool, int64_t,
   return named;
 }
 
-// Plugins for graphics processors report this if there is no processor, or no driver.
+// Plugins for graphics processors report this if there is no such processor, or no driver.
 bool says_no_device(const PluginError& error) {
   return std::string(error.what()).find("No visible GPU devices") != std::string::npos;
 }

@@ -24,8 +24,7 @@ struct OpRecord {
   RelaxedAtomic<uint32_t> live_started,
       live_ended;  // KiB of arrays on its device: when its outputs were allocated, and at its end
   RelaxedAtomic<uint32_t> site;
-  RelaxedAtomic<uint16_t> issuer, thread;  // the threads that issued and ran it (with several tiles: that of the last
-                                           // one)
+  RelaxedAtomic<uint16_t> issuer, thread;  // the threads that issued it and ran it (or its last tile)
   RelaxedAtomic<uint32_t> group;           // how many ops before it the first op of its group was issued
   RelaxedAtomic<uint8_t> device, queue, flags, n_deps;
   RelaxedAtomic<uint8_t> dtype, ndim;  // of the first output: 1 + DType; 0: not known
@@ -80,8 +79,7 @@ struct Head {
   RelaxedAtomic<uint64_t> dropped;                   // MoreRecords that did not fit
   RelaxedAtomic<uint64_t> ended;                     // 1: this is a complete copy; 0: the process records, or has died
   RelaxedAtomic<uint64_t> cores;                     // threads that may run ops at once
-  RelaxedAtomic<uint64_t> blocks[kBlocks];  // 1 + the block in each place; 0: an empty place, or a block that is no
-                                            // longer kept
+  RelaxedAtomic<uint64_t> blocks[kBlocks];  // 1 + the block in each place; 0: an empty place, or a dropped block
 };
 constexpr size_t kHead = 4096;
 static_assert(sizeof(Head) <= kHead);

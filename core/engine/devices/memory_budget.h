@@ -43,8 +43,7 @@ class MemoryBudget {
   bool admits_group(Op& first, size_t own) const;
   void starts(Op& op, size_t own);  // of op.to_take bytes, `own` are taken in program order if it is the oldest
   size_t unstarted_demand() const { return unstarted_demand_; }  // bytes that planned ops want that have not started
-  size_t wanted_before(const Op& op) const;  // the bytes that older ops of another budget want; SIZE_MAX: there are
-                                             // very many of them
+  size_t wanted_before(const Op& op) const;  // by older ops of another budget; SIZE_MAX: very many ops
   static size_t needs(Op& op);               // bytes of its outputs that have no memory
   size_t occupied() const { return live.load(std::memory_order_relaxed) + reserved.load(std::memory_order_relaxed); }
   // For an op that it does not admit: whether a limit would be exceeded. Otherwise the op is only ahead of older ops.

@@ -63,8 +63,7 @@ class Queue {
   const Kind kind;
   const int device;
   MemoryBudget* const budget;
-  Lane* lane = nullptr;   // to which its ops are handed over; null: its threads run them. Written while the engine is
-                          // idle
+  Lane* lane = nullptr;   // to which its ops are handed over; null: its threads run them. Written while nothing runs
   bool attended = false;  // Lane::attended(): other threads may hand over its ops, too
   // Whether its ops may be handed over while ops of `before` that they depend on, which have been handed over, have not
   // ended.
@@ -87,8 +86,7 @@ class Queue {
   ParkingLot parked;                        // workers without work
   std::atomic<bool> refused{false};         // a hint: there is work, but no op may start now
   std::atomic<bool> over{false};            // the last op was refused for memory, not for its place in the order
-  uint64_t refused_at = UINT64_MAX;  // how many ops had ended when the budget refused all ready ops; unchanged as long
-                                     // as no more have ended
+  uint64_t refused_at = UINT64_MAX;         // the number of ended ops when the budget refused all ready ones
   // Read at each issue: on a cache line that workers seldom write.
   alignas(64) std::atomic<int> sleeping{0};  // workers in `parked`, plus 1 while no worker has been started
   std::atomic<int> timed_waits{0};  // of them, those that read the window again within a fraction of a millisecond

@@ -64,8 +64,7 @@ class Dispatcher {
   static void recycle(Op* op);
 
  private:
-  static constexpr uint64_t kSmallWork = 100'000;  // ns: of small ops that are run at once while the interpreter lock
-                                                   // is held
+  static constexpr uint64_t kSmallWork = 100'000;  // ns: of small ops run at once with the interpreter lock
   enum class Idle { leave, sleep };
 
   // Ends the ops of the batch and takes the next ones, of ops that cost at most `most` or have tiles (0: none), for

@@ -6,16 +6,14 @@
 // and a write of the whole replaces all of them.
 //
 // The engine relies on these rules:
-//  - A write of a part takes no memory and replaces none, as others may use it meanwhile: so it is planned as one of a
-//  part only if the
-//    memory is taken, or is taken by a write of the whole before it, and no reader outside the engine uses it. Host
-//    tasks get a copy of the part that they read; one that reads the whole may keep the values, and is ordered with
-//    all writes after it.
-//  - Writes are counted as ended (Storage::ended) when all that were issued before them have ended, too.
-//  - What is poisoned is known by region (Storage::poisoned), so that it does not depend on which of two parts comes
-//  first.
-//  - Where there are very many parts, or no memory for an edge, an access is ordered as one of the whole, or as a write
-//  of it.
+//  - A write of a part takes no memory and replaces none, as others may use it meanwhile: so it is planned as such
+//    only if the memory is taken, or is taken by a write of the whole before it, and no reader outside the engine
+//    uses it. Host tasks get a copy of the part that they read; one that reads the whole may keep the values, and is
+//    ordered with all writes after it.
+//  - Writes are counted as ended (Storage::ended) when all writes issued before them have ended, too.
+//  - Poisoned values are known by region (Storage::poisoned), so the order of two parts does not matter.
+//  - If there are very many parts, or no memory for an edge, an access is ordered as one of the whole, or as a write
+//    of it.
 #pragma once
 #include "engine/devices/queue.h"
 #include "engine/operations/op.h"

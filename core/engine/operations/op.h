@@ -134,8 +134,7 @@ class Op {
 
   // Guarded by the engine's lock.
   int pending_dependencies = 0;                 // ops that must end before this one may start,
-  int followed = 0;                             // of them, those that it follows on a lane: it may be handed over
-                                                // before they end
+  int followed = 0;                             // of them, those on a lane behind which it may be handed over
   IntrusiveList<Edge, &Edge::next> successors;  // ops that wait for this one
   MoreEdge* more_edges = nullptr;               // in the successors of ops that it waits for
   size_t to_take = 0;                           // bytes of its outputs that have no memory yet, when it starts

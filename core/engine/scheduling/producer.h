@@ -73,8 +73,7 @@ class Producer {
   std::atomic<uint64_t> cost_{0}, planned_cost_{0};  // ns, of all ops submitted, and of those that have been planned
   std::atomic<uint64_t> resumed_{0};                 // when a wait ended last (cycles)
   std::atomic<uint64_t> begun_{0};                   // when the first op of the burst was submitted (cycles),
-  std::atomic<bool> waits_soon_{false};              // and whether a wait came soon after the first op of the previous
-                                                     // burst
+  std::atomic<bool> waits_soon_{false};              // and whether the previous burst was soon followed by a wait
   // The current burst, and the length of the previous one: concurrent threads may mix them up.
   std::atomic<uint64_t> burst_begins_{0}, burst_begins_cost_{0}, burst_ops_{0}, burst_cost_{0};
   static constexpr size_t kBursts = 64;
@@ -83,8 +82,7 @@ class Producer {
   uint32_t watched_site_ = 0;                 // and its line
   std::atomic<int> helping_{0};               // waiting threads that are awake
   uint64_t active_next_ = 0, active_at_ = 0;  // active(): the last number it saw, and when that was new (cycles)
-  uint64_t kept_next_ = 0, kept_since_ = 0;   // keeps_fresh(): the last number it saw, and since when it returns true
-                                              // (cycles)
+  uint64_t kept_next_ = 0, kept_since_ = 0;   // keeps_fresh(): the last number, and since when it is true (cycles)
 };
 
 }  // namespace forerun

@@ -127,9 +127,7 @@ void ModuleFiles::trim(uint64_t bytes) const {
   }
   std::sort(files.begin(), files.end(), [](const File& a, const File& b) { return a.used < b.used; });
   for (size_t i = 0; i < files.size() && total > bytes; ++i)
-    if (fs::remove(files[i].path, error); !error)
-      total -= files[i].size;  // otherwise another process may have removed
-                               // it
+    if (fs::remove(files[i].path, error); !error) total -= files[i].size;  // else another process may have removed it
 }
 
 }  // namespace forerun::pjrt

@@ -41,8 +41,7 @@ constexpr int64_t kMostOfNumpy = 1 << 17;   // the same for NumPy's arrays, whic
 constexpr int64_t kMostCopied = 1 << 10;    // bytes of an array whose copy is passed to NumPy's function
 constexpr int64_t kMostOfMatrix = 1 << 10;  // elements
 constexpr int64_t kMostNumbers = 1 << 12;   // that NumPy examines; bools are found much faster
-constexpr long kMostCount = 64;             // of a number that determines the size of the result, and of numbers in a
-                                            // list
+constexpr long kMostCount = 64;             // of a result's size given as a number, and of numbers in a list
 constexpr Py_ssize_t kMostParameters = 8;
 
 enum class What { values, views };
@@ -82,9 +81,7 @@ struct NumpyCall {
       case 'a': return array(o);                                   // an array
       case 'A': return absent(o) ? Py_NewRef(Py_None) : array(o);  // an array, or None
       case 'd': return vector(o);                                  // a vector
-      case 'h':
-        return haystack(o);              // an array of any size, of which few elements are
-                                         // read
+      case 'h': return haystack(o);      // an array of any size, few elements of which are read
       case 'w': return read_in_part(o);  // an array; NumPy's of any size
       case 'r': return looked_at(o);     // bools, any number of them, or some numbers, for which the function waits
       case 'm': return matrix(o);        // a small matrix: its cost grows faster than its size

@@ -13,8 +13,7 @@ namespace forerun {
 namespace {
 
 constexpr int64_t kSumsRoom = 1 << 19;  // bytes of sums
-constexpr int64_t kSums = 128;          // terms that are added at once, at least: the sums are stored in memory in
-                                        // between
+constexpr int64_t kSums = 128;          // terms that are added at once, at least: sums go through memory in between
 
 class WeightKernel final : public Kernel {
  public:

@@ -177,8 +177,7 @@ void BlockedReduction::reduce_rows(char* out, const char* in, int64_t rows) cons
 Dims BlockedReduction::summed_rows() const {
   if (!loop_.adds || (dtype_ != DType::f32 && dtype_ != DType::f64)) return {};
   if (kind_ == Kind::blocks) return {a_, r_};
-  const int64_t rest = r_ % (64 / size_);  // the part that does not fill a vector: a loop computes it element by
-                                           // element
+  const int64_t rest = r_ % (64 / size_);  // not a whole vector: computed element by element
   if (kind_ != Kind::rows || rest * 16 > r_) return {};
   if (r_ <= kBlock) return {a_, r_};
   return r_ % kBlock == 0 ? Dims{a_, r_ / kBlock, kBlock} : Dims{};
