@@ -125,7 +125,7 @@ class Program {
       check(k + 1 == found.size() || std::count(read.begin(), read.end(), found[k].seq),
             "an op is needed by a later one");
       for (uint64_t seq : found[k].reads)
-        check(seq < found[k].seq, "what an op reads was issued before it"), read.push_back(seq);
+        check(seq < found[k].seq, "the inputs of an op were issued before it"), read.push_back(seq);
     }
     check(found.size() <= 50, "no more than asked for");
   }

@@ -16,13 +16,13 @@ void the_host_has_what_it_reads_and_gives_back_what_it_writes() {
   SimpleDevice& device = devices.first;
   {
     const Array a = filled(kFirst, {50, 4}, 3), out = Array::make(DType::i64, {50, 4}, budget_of(kFirst));
-    check(device.uploads == 0 && device.downloads == 0, "what has code is not copied");
+    check(device.uploads == 0 && device.downloads == 0, "operands of an op with code are not copied");
     compute(kScaled, kFirst, a, &a, {}, out);
     check(all_are(numbers(out), 9), "values");
     check(device.downloads == 2 && device.uploads == 1, "one operand there, and the look; the result back");
     compute(kScaled, kFirst, out, &a, {}, out);
     check(all_are(numbers(out), 15) && all_are(numbers(a), 3), "values of an update");
-    check(device.downloads == 6 && device.uploads == 2, "an update reads what it writes");
+    check(device.downloads == 6 && device.uploads == 2, "an update reads the array that it writes");
   }
 }
 

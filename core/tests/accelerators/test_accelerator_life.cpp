@@ -74,7 +74,8 @@ void a_captured_program_runs_on_a_device() {
       return numbers(Array(storages.at[static_cast<size_t>(view.slot)], view.layout));
     };
     check(all_are(output(0), 13 * i) && all_are(output(1), 13 * i + 1) && all_are(output(2), -1), "values of a run");
-    check(all_are(numbers(part(q, 0, 50)), 9) && all_are(numbers(part(q, 50, 100)), 10 * i), "what a run writes");
+    check(all_are(numbers(part(q, 0, 50)), 9) && all_are(numbers(part(q, 50, 100)), 10 * i),
+          "the values that a run writes");
   }
   const Array here = filled(kHost, {100}, 1);
   check(!program->takes({&here, &here}), "arrays of the host are others");
@@ -91,8 +92,7 @@ void settings_change_after_a_device_was_used() {
     const Array b = filled(kSecond, {100}, 1);
     compute(kScaled, kFirst, a, &b, {}, a);
     numbers(a), numbers(b);
-    check(budget_of(kFirst)->hard == kPlenty && budget_of(kFirst)->accelerator == &devices.first,
-          "it stays what it is");
+    check(budget_of(kFirst)->hard == kPlenty && budget_of(kFirst)->accelerator == &devices.first, "it does not change");
   }
   check(all_are(numbers(a), 13), "values");
 }

@@ -107,7 +107,7 @@ class Loop {
     check(!w.completed && !w.gone, "reported once, and only if it is not cancelled");
     w.completed = true;
     check(w.storage->has_ended(w.target), "completed when all writes before it have ended");
-    check(static_cast<bool>(w.failure) == w.fails, "completed what was wrong with the values then");
+    check(static_cast<bool>(w.failure) == w.fails, "completed with the failure that the values had then");
   }
 
   Engine& engine_ = Engine::get();

@@ -44,7 +44,7 @@ Buffer* issued(int device, uint32_t cost, bool inner, Args&&... args) {
 
 uint64_t taken(Buffer* buffer) {
   wait_for(*buffer);
-  check(!buffer->failure, "what a task waits for does not fail");
+  check(!buffer->failure, "an operation that a task waits for does not fail");
   uint64_t value = *reinterpret_cast<uint64_t*>(buffer->data());
   buffer->release_handle();
   return value;
@@ -189,7 +189,8 @@ void run_all(const std::vector<int>& workers, bool tight, uint32_t seed) {
            *between = issued<Fill>(device, kLong, false, 1);
     Buffer* last = i < 5 ? issued<Fill>(device, kLong, false, i) : issued<Tree>(device, UINT32_MAX, false, seed + i, 2);
     awaited = last;
-    check(taken(task) == (i < 5 ? i : Tree(seed + i, 2).expected()), "a task has what was issued after it");
+    check(taken(task) == (i < 5 ? i : Tree(seed + i, 2).expected()),
+          "a task has the result of an operation issued after it");
     taken(between);
   }
   active = most = 0;

@@ -114,7 +114,7 @@ void small_work_runs_here_without_a_worker() {
   Numbers numbers;
   check(step(numbers), "it has run in the call");
   check(ran_in.load() == std::this_thread::get_id() && numbers.buffer->settled() && numbers.first() == 6, "here");
-  check(!step(numbers, 50'000), "what costs more is issued");
+  check(!step(numbers, 50'000), "work that costs more is issued");
   check(numbers.first() == 7, "and runs, too");
   EngineStats now = Engine::get().introspection.stats();
   check(now.at_once == before.at_once + 2 && now.issued == before.issued + 3 && now.ended == before.ended + 3,
@@ -145,7 +145,7 @@ void a_pending_read_comes_first() {
   add(copy, numbers, late);
   check(!step(numbers), "it waits for the reads");
   Numbers other;
-  check(step(other), "what has nothing to do with them does not");
+  check(step(other), "an unrelated operation does not wait");
   go = true;
   check(copy.first() == 5 + 7 * 5, "the read sees the old values");
   check(numbers.first() == 6, "the write came behind it");

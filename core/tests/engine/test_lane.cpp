@@ -224,7 +224,7 @@ void a_failure_is_that_of_the_op_that_failed() {
   for (Buffer* buffer : {a, b, c, d}) wait_for(*buffer);
   check(c->failure && c->failure->message.find("told to fail") != std::string::npos,
         "the failure is the first op's, in its words");
-  check(!a->failure && !b->failure && !d->failure, "what does not depend on it is good");
+  check(!a->failure && !b->failure && !d->failure, "an independent result is valid");
   FailureLog::Unseen unseen = Engine::get().failures.take_unseen();
   check(unseen.failures.size() == 1 && unseen.failures[0] == c->failure, "it counts once");
   for (Buffer* buffer : {a, b, c, d}) buffer->release_handle();
@@ -264,7 +264,7 @@ void a_dead_op_is_not_handed_over() {
   Engine::get().gate(false);
   wait_for(*a);
   wait_all();
-  check(device.taken == 1, "what nothing reads never reaches the device");
+  check(device.taken == 1, "an op whose result is not read never reaches the device");
   a->release_handle();
   set_up(nullptr, {2, 2});
 }

@@ -84,14 +84,14 @@ void chooses(int here, int other) {
   }
   CpuOccupancy places;
   allow(pthread_self(), only({other}));
-  check(places.begin() == other && places.taken(other) && !places.taken(here), "who is at work is seen");
+  check(places.begin() == other && places.taken(other) && !places.taken(here), "a working thread occupies its CPU");
   allow(pthread_self(), only({here}));
   ParkedThread one(other), two(here);
   wake_one(places);  // both CPUs are taken
   two.wait_until_up();
   check(!one.up.load(), "of those whose CPU is taken the last is woken");
   places.end(other);
-  check(!places.taken(other), "who has ended leaves its CPU");
+  check(!places.taken(other), "a thread that has ended leaves its CPU");
   wake_all();
   one.wait_until_up();
 }
@@ -118,7 +118,7 @@ void moves(int here, int other) {
       }
       parked_thread.wait_until_up();
       check(may(thread, others ? only({here}) : both),
-            others ? "what others have set stays" : "it may run where it might before");
+            others ? "CPUs set by another thread are kept" : "it may run where it might before");
     }
   }
   CpuOccupancy places;

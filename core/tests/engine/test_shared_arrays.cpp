@@ -67,7 +67,7 @@ struct Counter {
     wait_for(*buffer);
     check(!buffer->failure, "nothing has failed");
     for (size_t i = 0; i < kElements; ++i)
-      check(values(buffer)[i] == added.load() + i, "a counter has what all threads added");
+      check(values(buffer)[i] == added.load() + i, "a counter has the sum that all threads added");
   }
 };
 

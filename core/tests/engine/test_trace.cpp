@@ -41,8 +41,9 @@ size_t look_at(const std::string& all, bool quiet = false) {
     check(op.issued > 0 && op.issued >= found.head->ticks, "it was issued within the recording");
     check(!quiet || (op.seq < found.head->next && op.ended > 0), "it has ended");
     if (!quiet || (op.flags & OpRecord::dropped) != 0 || (op.flags & OpRecord::failed) != 0) continue;
-    check(op.planned > 0 && op.started > 0 && op.name != 0, "what has ended was planned and started");
-    for (int d = 0; d < op.n_deps; ++d) check(op.deps[d] > 0 && op.deps[d] < op.seq, "it read what was issued before");
+    check(op.planned > 0 && op.started > 0 && op.name != 0, "an op that has ended was planned and started");
+    for (int d = 0; d < op.n_deps; ++d)
+      check(op.deps[d] > 0 && op.deps[d] < op.seq, "its dependencies were issued before it");
   }
   return recorded;
 }

@@ -99,14 +99,14 @@ void what_is_kept_stays_within_the_limits_through_days_and_nights(int steps) {
         Holder holder(static_cast<uint32_t>(phase * kThreads + t), kHeld);
         auto slow = static_cast<int>(1 + now.largest / (kMiB / 4));  // pages are expensive
         for (int i = 0; i < steps / (kDays * 6) / slow; ++i) holder.step(now.least, now.largest);
-        check(cache().cached() <= kCached, "what is cached stays below its limit");
+        check(cache().cached() <= kCached, "the cache stays below its limit");
       });
     for (std::thread& thread : threads) thread.join();
     check(cache().in_use() == 0, "all blocks came back");
     // Pages of blocks below a mebibyte are shared with used blocks; half of the additional memory is tolerated.
     if (kResident && !emulated)
       check(emulated || resident() - std::min(before, resident()) <= kTotal + kTotal / 2,
-            "pages stay near what is cached, got " + std::to_string((resident() - before) / kMiB) + " MiB");
+            "pages stay near the size of the cache, got " + std::to_string((resident() - before) / kMiB) + " MiB");
   }
   cache().trim();
   check(cache().cached() == 0, "nothing is left in an emptied cache");
@@ -120,7 +120,7 @@ void fresh_blocks_take_the_memory_of_cached_ones() {
   for (char* block : blocks) cache().give(block, 8 * kMiB);
   check(cache().cached() == 64 * kMiB, "all is cached");
   char* large = cache().take(64 * kMiB);
-  check(cache().cached() <= 32 * kMiB && cache().in_use() == 64 * kMiB, "what is cached makes room");
+  check(cache().cached() <= 32 * kMiB && cache().in_use() == 64 * kMiB, "cached blocks are released");
   char* more = cache().take(64 * kMiB);
   check(more && cache().cached() == 0, "but no block is refused");
   cache().give(large, 64 * kMiB), cache().give(more, 64 * kMiB);
@@ -204,7 +204,7 @@ void counts_of_threads_that_are_gone_stay() {
   int64_t before = List::in_use();
   std::vector<Counted*> taken;
   for (int round = 0; round < 200; ++round) std::thread([&] { taken.push_back(make()); }).join();
-  check(List::in_use() == before + 200, "what a thread took is in use when it has ended");
+  check(List::in_use() == before + 200, "objects of a thread that has ended are in use");
   for (Counted* one : taken) List::give(one);
 }
 

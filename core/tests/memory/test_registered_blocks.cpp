@@ -56,11 +56,11 @@ class Devices final : public MemoryRegistrar {
   }
   bool unregister_memory(void* data) const override {
     if (keeps) return false;
-    check(getpid() == process_, "the child of a fork leaves what is registered to its parent");
+    check(getpid() == process_, "the child of a fork leaves registrations to its parent");
     if (meanwhile) meanwhile();
     std::lock_guard held(mutex_);
     const auto range = ranges_.find(data);
-    check(range != ranges_.end(), "what is unregistered was registered");
+    check(range != ranges_.end(), "an unregistered block was registered");
     check(pages_of(data, range->second) == range->second / 4096, "the pages are there to the end");
     ranges_.erase(range);
     ++ended;
@@ -91,7 +91,7 @@ void a_block_is_registered_at_its_first_copy_and_stays_so() {
   Devices devices;
   copy_once(4 * kMiB - 1000, devices);  // of the same class
   for (int i = 0; i < 5; ++i) copy_once(4 * kMiB, devices);
-  check(devices.calls == 1 && devices.ended == 0, "the second copy uses what the first one has registered");
+  check(devices.calls == 1 && devices.ended == 0, "the second copy uses the registration of the first one");
   check(blocks().bytes() == 4 * kMiB, "all of the block is registered, whatever was asked for");
   char* data = cache().take(4 * kMiB);
   check(blocks().holds(data) && blocks().holds(data + 4 * kMiB - 1), "it knows the block");

@@ -70,7 +70,7 @@ class Blocks {
   void check_all() {
     for (Matrix& m : matrices_) check_layout(m, Layout::dense(DType::u64, Dims{kSide, kSide}));
     for (auto& [block, bytes] : given_)
-      check(std::memcmp(block->data, bytes.data(), bytes.size()) == 0, "what was given away stays as it was");
+      check(std::memcmp(block->data, bytes.data(), bytes.size()) == 0, "values given to a reader do not change");
   }
 
  private:

@@ -88,7 +88,7 @@ void check_memory_after_failure() {
   }
   engine.gate(false);
   wait_all();
-  check(row(0).failure() && array.failure() == row(0).failure(), "what was written with it is poisoned");
+  check(row(0).failure() && array.failure() == row(0).failure(), "the part written with it is poisoned");
   for (int64_t i = 1; i < 8; ++i) {
     check(!row(i).failure(), "the rest is not");
     for (int64_t k = 0; k < 8; ++k)

@@ -37,7 +37,7 @@ void check_regions(int rounds) {
     Layout a = part_of(whole, random, stepped), b = part_of(whole, random, stepped);
     bool known = a.region().apart(b.region()), overlap = meet(bytes_of(a), bytes_of(b));
     check(known == b.region().apart(a.region()), "both see the same");
-    check(!(known && overlap), "what overlaps is not apart");
+    check(!(known && overlap), "overlapping regions are not apart");
     known_apart += known, apart += !overlap;
     if (!stepped && shape.size() <= 2) check(known == !overlap, "blocks of a matrix are distinguished");
     int64_t bytes = 0;
