@@ -1,7 +1,7 @@
-"""Load: what a program may ask for at most, at any size. `make load` runs the full sizes and prints a table.
+"""Load: the largest requests of programs. `make load` runs the full sizes and prints a table.
 
 Each case makes something large, and checks its result. The tests run the same cases with the small sizes
-(tests/stress/test_load.py). Each full case runs in a process of its own, so that its peak of memory is its own.
+(tests/stress/test_load.py). Each full case runs in a process of its own, so that its peak of memory can be measured.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ BIG = 1 << 32  # bytes of a large array of one-byte elements; positions beyond i
 
 @dataclass(frozen=True)
 class Case:
-    """A case, its size in the tests and its full one. gigabytes: what the full size takes, about."""
+    """A case, its size in the tests and its full one. gigabytes: the memory of the full size, approximately."""
 
     run: Callable[[int], None]
     small: int
@@ -50,7 +50,7 @@ def case(small: int, full: int, gigabytes: float = 1.0) -> Callable[[Callable[[i
 
 @case(small=100_000, full=10_000_000, gigabytes=12.5)
 def queued(n: int) -> None:
-    """n ops issued to a stopped engine, with room for all of them; then it is released."""
+    """n ops issued to a stopped engine with space for all of them; then it is released."""
     before = forerun.config()["ops_ahead"]
     forerun.configure(ops_ahead=n + 16)
     try:
@@ -72,7 +72,7 @@ def queued(n: int) -> None:
 
 @case(small=100_000, full=10_000_000)
 def held_back(n: int) -> None:
-    """n ops issued by a thread to a stopped engine that has room for few: the thread waits, and no op is lost."""
+    """n ops issued by a thread to a stopped engine with space for few: the thread waits, and no op is lost."""
     before = forerun.config()["ops_ahead"]
     forerun.configure(ops_ahead=1000)
     x = np.zeros((), dtype="int64")
@@ -104,7 +104,7 @@ def held_back(n: int) -> None:
 
 @case(small=30_000, full=1_000_000)
 def chain(n: int) -> None:
-    """Each op reads what the one before it wrote, in arrays of their own."""
+    """Each op reads the result of the one before it, in separate arrays."""
     x = np.zeros(4, dtype="int64")
     for _ in range(n):
         x = x + 1
@@ -124,7 +124,7 @@ def chain_of_held_arrays(n: int) -> None:
 
 @case(small=20_000, full=100_000)
 def fan_out(n: int) -> None:
-    """n ops read one array, which is overwritten then; and n arrays are read once each by one op."""
+    """n ops read one array, which is then overwritten; and n arrays are read once each by one op."""
     x = np.arange(8)
     read = [x + i for i in range(n)]
     x[...] = -1
@@ -153,7 +153,7 @@ def fan_out_behind_a_gate(n: int) -> None:
 
 @case(small=20_000, full=100_000)
 def fan_in(n: int) -> None:
-    """One op reads n arrays: other ones, then the same one n times, then views of one."""
+    """One op reads n arrays: different ones, then the same one n times, then views of one."""
     arrays = [np.full((2,), i, dtype="int64") for i in range(n)]
     assert np.stack(arrays).sum(0).tolist() == [n * (n - 1) // 2] * 2
     assert np.concatenate(arrays)[-2:].tolist() == [n - 1] * 2
@@ -164,21 +164,21 @@ def fan_in(n: int) -> None:
 
 @case(small=20_000, full=100_000)
 def fan_in_of_more_than_may_run_ahead(n: int) -> None:
-    """The op that reads n arrays stands behind one that takes long, and takes much: the budget looks at it."""
+    """The op that reads n arrays follows one that takes long and needs much memory: the budget examines it."""
     arrays = [np.full((32,), i, dtype="float32") for i in range(n)]
     go = threading.Event()
     (slow,) = npx.host(lambda: (go.wait(60), numpy.ones(()))[1], [], [((), "float32")])
     before = np.zeros(1 << 20) + slow
     joined = np.concatenate(arrays)
     after = [np.concatenate(arrays[: n // 2])[i] for i in range(3)]
-    assert (np.zeros(3) + 1).tolist() == [1] * 3  # who waits looks for work, and asks the budget
+    assert (np.zeros(3) + 1).tolist() == [1] * 3  # a waiting thread looks for work, and asks the budget
     go.set()
     assert (before[7].item(), joined[-1].item(), after[1].item()) == (1, n - 1, 0)
 
 
 @case(small=20_000, full=100_000)
 def tree(n: int) -> None:
-    """n arrays summed two by two."""
+    """n arrays summed pairwise."""
     level = [np.full((2,), i, dtype="int64") for i in range(n)]
     while len(level) > 1:
         level = [a + b for a, b in zip(level[::2], level[1::2])] + level[len(level) // 2 * 2 :]
@@ -212,7 +212,7 @@ def wide(n: int) -> None:
 
 @case(small=50_000, full=1_000_000)
 def live_arrays(n: int) -> None:
-    """n arrays alive at once, then dropped at once: nothing stays."""
+    """n arrays alive at once, then dropped at once: no memory remains in use."""
     _core.quiesce()
     before = _core.in_use()["storages"]
     arrays = [np.full((2,), i) for i in range(n)]
@@ -343,7 +343,7 @@ def large_moves(n: int) -> None:
 
 @case(small=0, full=(1 << 30) + 7, gigabytes=4.5)
 def large_dot(n: int) -> None:
-    """A sum over more terms than BLAS is given at once."""
+    """A sum over more terms than one call of BLAS takes."""
     x = np.zeros(n)
     if n:
         x[0], x[n - 1], x[n - 8] = 1, 2, 3
@@ -423,7 +423,7 @@ def main() -> int:
         elif subprocess.run([sys.executable, "-m", "stress.load", name, "--one", str(n)], check=False).returncode:
             print(f"{name:34s} {n:>13,d}   WRONG", flush=True)
             failed.append(name)
-    print("all results are right" if not failed else f"not all is well: {', '.join(failed)}")
+    print("all results are correct" if not failed else f"wrong or failed: {', '.join(failed)}")
     return 1 if failed else 0
 
 

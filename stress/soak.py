@@ -1,6 +1,6 @@
-"""A program like a service, for as long as is asked: does anything grow, and is every result right?
+"""A program like a service, run for a given time: does memory grow, and is every result correct?
 
-Training steps and recorded ones, tasks that fail now and then, threads that come and go, asyncio, forks, arrays of
+Training steps and recorded ones, tasks that sometimes fail, threads that start and end, asyncio, forks, arrays of
 all sizes, settings that change. Every few seconds it notes pages, live and cached bytes, objects, threads and files.
 The verdict is the slope of pages over the second half; the exit status is 1 if memory grows, or a result was wrong.
 """
@@ -27,13 +27,13 @@ from forerun import _core, autograd, gluon, np, npx
 from forerun.gluon import nn
 
 MB = 1 << 20
-LINES = 150_000  # pieces of code after which the tables of lines and their files are full
-SLOPE = 0.25  # megabytes a minute: what pages may grow by over the second half of a long run,
-NOISE = 12.0  # and megabytes that they may differ by in any: what is cached depends on the sizes of the day
+LINES = 150_000  # pieces of code that fill the tables of lines and their files
+SLOPE = 0.25  # megabytes a minute by which pages may grow over the second half of a long run,
+NOISE = 12.0  # and megabytes by which they may differ in any run: the size of the cache depends on random sizes
 
 
 class Sometimes(Exception):
-    """The error of a task now and then."""
+    """The error of a task that fails."""
 
 
 @dataclass
@@ -254,7 +254,7 @@ def main() -> int:
         samples.append(Sample.taken(started, rounds))
         print(samples[-1].line(), flush=True)
     grown = verdict(samples)
-    print("nothing grows, all results are right" if not grown else f"GROWS: {'; '.join(grown)}")
+    print("nothing grows, all results are correct" if not grown else f"GROWS: {'; '.join(grown)}")
     return 1 if grown else 0
 
 

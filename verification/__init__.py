@@ -1,1 +1,1 @@
-"""Models of the hand-overs between threads, and a checker that goes through every order of their steps."""
+"""Models of the hand-overs between threads, and a checker that explores every order of their steps."""

@@ -1,4 +1,4 @@
-"""Which models are checked, with which bounds; and for each mutant, bounds in which its fault shows."""
+"""The models that are checked, with their bounds; and for each mutant, bounds in which its fault shows."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ MUTANTS: list[tuple[type[Model], str, Bounds]] = [
     (Lanes, "keeps_device_failure", {"failing": (0,)}),
 ]
 
-# Where the code leans on time: with timed waits that never end by themselves, the checker must find these.
+# Where the code relies on time: with timed waits that never end by themselves, the checker must find these.
 LEANS: list[tuple[type[Model], str, Bounds]] = [
     (
         Wake,
@@ -128,7 +128,7 @@ LEANS: list[tuple[type[Model], str, Bounds]] = [
     ),
     (
         Wake,
-        "a worker that looks is not notified, and may enter a timed wait without a last look",
+        "a worker that looks for work is not notified, and may enter a timed wait without a last look",
         {"endless": True, "issuers": (2,), "workers": 1},
     ),
 ]

@@ -3,11 +3,11 @@ action.
 
 A model names its shared fields and its threads. A thread is a program: a class whose methods are the steps. A
 step gets the shared fields `s` and the thread's own `me`, changes them, and returns the name of the next
-step, `END`, or None if it cannot be taken now (what it has changed is forgotten then). `s.choose(n)` splits
-it into n outcomes. Nothing but a step changes anything: a sleeping thread is woken by a thread that takes it out of
+step, `END`, or None if it cannot be taken now (its changes are then discarded). `s.choose(n)` splits
+it into n outcomes. Only steps change the state: a sleeping thread is woken by a thread that takes it out of
 the set it sleeps in (`wait`, `notify_one`, `notify_all`), never by itself or by time.
 
-Memory is sequentially consistent. Fields hold what can be hashed: numbers, strings, tuples, frozensets.
+Memory is sequentially consistent. Fields hold hashable values: numbers, strings, tuples, frozensets.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ Key = tuple[int, ...]
 
 
 class Violation(Exception):
-    """Raised by a step or an invariant that finds what must not be."""
+    """Raised by a step or an invariant that finds an invalid state."""
 
 
 class Fields:
-    """Shared or own fields of one state, while a step looks at them."""
+    """Shared or own fields of one state, while a step uses them."""
 
     def choose(self, n: int) -> int:
-        """One of 0 to n - 1: the checker tries each."""
+        """Return a number from 0 to n - 1: the checker tries each."""
         return self.__dict__["_oracle"].choose(n)
 
 
 class Oracle:
-    """Answers `choose` such that running a step again and again takes each combination once."""
+    """Answers `choose` so that running a step repeatedly takes each combination once."""
 
     def __init__(self) -> None:
         self.answers: list[list[int]] = []  # answer, of how many
@@ -57,7 +57,7 @@ class Oracle:
 
 
 class Program:
-    """A thread: its first step, and its own fields. One that `serves` need not have ended when all is done."""
+    """A thread: its first step, and its own fields. One that `serves` need not have ended when all work is done."""
 
     serves = False
 
@@ -68,8 +68,8 @@ class Program:
 class Model:
     """A model to check: `shared` fields, `threads`, and conditions that hold `always` and `at_end`."""
 
-    broken: str | None = None  # which step is left out or swapped: a mutant, which the checker must find fault with
-    mutants: ClassVar[dict[str, str]] = {}  # name: what is wrong with it
+    broken: str | None = None  # the step that is left out or swapped: a mutant, in which the checker must find a fault
+    mutants: ClassVar[dict[str, str]] = {}  # name: its fault
 
     def __init__(self, shared: dict[str, Any], threads: list[Program]) -> None:
         self.shared, self.threads = shared, threads
@@ -81,21 +81,21 @@ class Model:
         return True
 
     def gone(self, s: Any, thread: Program) -> bool:
-        """Whether a thread does not exist any more."""
+        """Whether a thread no longer exists."""
         return False
 
     def always(self, s: Any, own: list[Any]) -> None:
         """Raise Violation if a state is wrong."""
 
     def at_end(self, s: Any, own: list[Any]) -> None:
-        """Raise Violation if a state is wrong in which all is complete."""
+        """Raise Violation if a final state is wrong."""
 
 
-# ---- what threads share ------------------------------------------------------------------------------------------
+# ---- primitives of threads ---------------------------------------------------------------------------------------
 
 
 def lock(s: Any, me: int, name: str = "mutex") -> bool:
-    """Take a mutex; False: somebody has it."""
+    """Take a mutex; False: another thread has it."""
     if s.__dict__[name] is not None:
         return False
     s.__dict__[name] = me
@@ -114,12 +114,12 @@ def wait(s: Any, me: int, sleepers: str, name: str = "mutex") -> None:
 
 
 def woken(s: Any, me: int, sleepers: str, name: str = "mutex") -> bool:
-    """Whether somebody has woken `me`, and it has the mutex again."""
+    """Whether another thread has woken `me`, and it has the mutex again."""
     return me not in s.__dict__[sleepers] and lock(s, me, name)
 
 
 def timed_out(s: Any, me: int, sleepers: str, name: str = "mutex") -> bool:
-    """The same, or time has passed: only where the code may lean on time."""
+    """The same, or time has passed: only where the code may rely on time."""
     if not lock(s, me, name):
         return False
     s.__dict__[sleepers] -= {me}
@@ -143,7 +143,7 @@ def notify_all(s: Any, sleepers: str) -> None:
 
 @dataclass
 class Result:
-    """How many states there are, and the fault that was found: what is wrong, and how one comes there."""
+    """The number of states, and the fault that was found, with the steps that lead to it."""
 
     states: int = 0
     steps: int = 0
@@ -152,7 +152,7 @@ class Result:
 
     def __str__(self) -> str:
         if self.fault is None:
-            return f"{self.states} states, {self.steps} steps: all is well"
+            return f"{self.states} states, {self.steps} steps: no fault"
         return "\n".join([self.fault, *(f"{n:4} {line}" for n, line in enumerate(self.trace, 1))])
 
 
@@ -192,7 +192,7 @@ class Checker:
         return fields
 
     def nexts(self, part: int, shared: int, own: int) -> list[tuple[int, int]]:
-        """The shared and own fields that one step of a thread leads to."""
+        """Return the shared and own fields that one step of a thread leads to."""
         if (found := self.known[part].get((shared, own))) is None:
             found = self.known[part][shared, own] = list(self.taken(part, shared, own))
         return found
@@ -224,7 +224,7 @@ class Checker:
         )
 
     def run(self) -> Result:
-        """Look at every state; the shortest way to the first fault."""
+        """Visit every state; return the shortest way to the first fault."""
         at = 0
         try:
             while at < len(self.states):
@@ -233,9 +233,9 @@ class Checker:
         except Violation as fault:
             return self.report(at, str(fault))
         for at in self.hopeless():
-            return self.report(at, "a wake-up is lost: from here on nothing can bring all to an end")
+            return self.report(at, "a wake-up is lost: from this state no final one can be reached")
         for at in self.endless():
-            return self.report(at, "a circle: all that can run do, for ever, and nothing comes of it")
+            return self.report(at, "livelock: all threads that can take steps do so for ever, without progress")
         return Result(len(self.states), sum(map(len, self.edges)))
 
     def look(self, at: int) -> None:
@@ -254,7 +254,7 @@ class Checker:
                     if number >= self.most:
                         raise Violation(f"more than {self.most} states")
                 edges.append((part, number))
-        self.edges.append(tuple(edges))  # in a tuple, which the collector of cycles need not look at again
+        self.edges.append(tuple(edges))  # a tuple, which the garbage collector stops tracking
         if self.done(key):
             self.finished.append(at)
             self.model.at_end(shared, own)
@@ -279,7 +279,7 @@ class Checker:
         return (at for at, good in enumerate(reaches) if not good)
 
     def endless(self) -> Iterator[int]:
-        """Yield circles of unfinished states that a fair run may stay in: each thread that can take steps takes one."""
+        """Yield cycles of unfinished states in which a fair run may stay: each thread that can take steps takes one."""
         finished = set(self.finished)
         todo = [[at for at in range(len(self.states)) if at not in finished]]
         while todo:
@@ -330,11 +330,11 @@ class Checker:
                         low[work[-1][0]] = min(low[work[-1][0]], low[at])
 
     def valued(self, at: int) -> list[tuple[Any, ...]]:
-        """The values that a state is made of."""
+        """Return the values that make up a state."""
         return [values[number] for values, number in zip(self.values, self.states[at])]
 
     def report(self, at: int, fault: str) -> Result:
-        """The way to a state, a line for each step: who, which, and what it changed."""
+        """Return the way to a state, a line for each step: the thread, the step, and its changes."""
         lines, last = [], at
         while self.came[at][0] >= 0:
             before, part = self.came[at]
@@ -353,5 +353,5 @@ class Checker:
 
 
 def check(model: Model, most: int = 2_000_000) -> Result:
-    """Look at every state of a model, at most so many."""
+    """Visit every state of a model, at most so many."""
     return Checker(model, most).run()

@@ -1,4 +1,4 @@
-"""Prints a table of the models: how many states each has, and which fault the checker finds in each mutant.
+"""Print a table of the models: the number of states of each, and the fault that the checker finds in each mutant.
 
 python -m verification.run           the bounds of the test suite
 python -m verification.run --deep    larger ones, for some minutes
@@ -15,7 +15,7 @@ from verification.checker import check
 
 
 def main(deep: bool, trace: bool) -> int:
-    """Check everything; how many did not turn out as they must."""
+    """Check all models; return the number of unexpected results."""
     wrong = 0
     print("| model | bounds | states | steps | seconds |\n|---|---|---|---|---|")
     for make, bounds in DEEP if deep else MODELS:

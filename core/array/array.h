@@ -79,12 +79,12 @@ class Array {
   Buffer* storage_ = nullptr;
 };
 
-// Adds an array to the operands of an op, which looks at nothing, and writes nothing, but its elements.
+// Adds an array to the operands of an op that reads and writes nothing but the array's elements.
 inline void add(Op& op, const Array& array, Mode mode) {
   if (array.layout.nbytes() == static_cast<int64_t>(array.storage()->bytes)) return op.add(array.storage(), mode);
   op.add(array.storage(), mode, array.layout.region());
 }
-// The same for an access that may read the bytes between its elements.
+// The same for an access that may read the bytes between the array's elements.
 inline void add_loosely(Op& op, const Array& array, Mode mode) {
   add(op, array, mode);
   op.access(op.n_access - 1).loose = true;

@@ -4,10 +4,10 @@
 
 namespace forerun {
 
-// Is given the entries of an index one by one, each of which applies to the next axes.
+// Takes the entries of an index one by one; each applies to the next axes.
 class BasicIndex {
  public:
-  // used: how many entries apply to one axis each. Error if that are more than there are, or several ellipses.
+  // used: how many entries apply to one axis each. Error if there are more of them than axes, or several ellipses.
   BasicIndex(const Layout& from, int used, int ellipses);
 
   int64_t extent() const { return from_.shape[axis_]; }   // of the next axis
@@ -16,9 +16,9 @@ class BasicIndex {
   void new_axis() { keep(1, 0); }
   void ellipsis();
 
-  // After all entries: the elements that they select, of all of the axes that are left.
+  // After all entries: the view that they select, with the remaining axes.
   Layout selected();
-  // Whether integers alone have named one element.
+  // Whether the index consists of integers that select one element.
   bool single() const { return n_ == 0 && !has_ellipsis_; }
 
  private:

@@ -6,7 +6,7 @@ namespace {
 
 int64_t magnitude(int64_t stride) { return stride < 0 ? -stride : stride; }
 
-// Whether axis i should stand outside axis j: by the output's strides, then the inputs'. Equal strides: keep the order.
+// Whether axis i should be outside axis j: by the output's strides, then the inputs'. Equal strides keep the order.
 bool outside(const Dims* const* strides, int operands, int i, int j) {
   for (int k = operands - 1; k >= 0; --k) {
     int64_t a = magnitude((*strides[k])[i]), b = magnitude((*strides[k])[j]);

@@ -4,8 +4,8 @@
 
 namespace forerun {
 
-// The loop nest over one iteration space for several operands, merged and ordered so that the innermost axis is
-// long and the last operand (the output) is walked in memory order. Axes of extent 1 are gone; ndim >= 1.
+// The loop nest over one iteration space for several operands, merged and ordered so that the innermost axis is long
+// and the last operand (the output) is traversed in memory order. Axes of extent 1 are removed; ndim >= 1.
 struct IterationSpace {
   static constexpr int kMaxOperands = 6;
   Dims shape;                  // outermost first

@@ -27,14 +27,14 @@ struct Steps {
       reach[kMaxDims + 1];  // most: steps that can be taken; reach: of all axes before, in bytes
   int n = 0;
   int64_t item = 0;
-  int looks = 20000;  // that are left
+  int looks = 20000;  // steps of the search that remain
 
   void add(int64_t bytes, int64_t extent) {
     int at = n++;
     for (; at > 0 && step[at - 1] > bytes; --at) step[at] = step[at - 1], most[at] = most[at - 1];
     step[at] = bytes, most[at] = extent - 1;
   }
-  // Whether each axis steps over all that lies in the axes before it.
+  // Whether each axis's step is larger than the extent of all axes before it.
   bool apart() {
     reach[0] = 0;
     bool apart = true;
@@ -44,8 +44,8 @@ struct Steps {
     }
     return apart;
   }
-  // Whether steps along the first k axes, not all none, lead from `at` bytes to less than an element from where they
-  // began.
+  // Whether steps along the first k axes, at least one of them, lead from `at` bytes to less than an element's size
+  // from the start.
   bool meet(int k, int64_t at, bool moved) {
     if (--looks < 0) return true;
     if (k == 0) return moved && at > -item && at < item;
@@ -81,8 +81,8 @@ std::pair<int64_t, int64_t> Layout::range() const {
 
 namespace {
 
-// The band of a layout's elements in each piece of `pitch` bytes: axes whose steps are whole pieces do not matter.
-// Pitch 0: anywhere.
+// The band of a layout's elements in each piece of `pitch` bytes; axes whose steps are whole pieces do not matter. A
+// result with pitch 0 means that they may lie anywhere.
 Region::Band band_of(const Layout& layout, int64_t item, int64_t pitch) {
   int64_t low = layout.offset, reach = item;
   for (int i = 0; i < layout.ndim(); ++i) {
@@ -102,7 +102,7 @@ Region Layout::region() const {
   Region found{low, high, {}};
   const auto item = static_cast<int64_t>(item_size(dtype));
   if (size <= 1 || ndim() > kMostRegionDims || low < 0) return found;
-  auto narrower = [](const Region::Band& a, const Region::Band& b) {  // of two, by how much of a piece they take
+  auto narrower = [](const Region::Band& a, const Region::Band& b) {  // by the part of a piece
     return b.pitch == 0 || static_cast<double>(a.to - a.from) * static_cast<double>(b.pitch) <
                                static_cast<double>(b.to - b.from) * static_cast<double>(a.pitch);
   };
@@ -127,7 +127,7 @@ Layout Layout::apart(int64_t& bytes) const {
     for (; at > 0 && length(strides[order[at - 1]]) > length(strides[i]); --at) order[at] = order[at - 1];
     order[at] = i;
   }
-  int64_t next = item, end = item;  // the stride that goes on without a gap, here and there
+  int64_t next = item, end = item;  // the stride that continues without a gap, in this layout and in the copy
   to.offset = 0;
   for (int k = 0; k < n && size > 0; ++k) {
     const int axis = order[k];

@@ -34,25 +34,25 @@ struct Layout {
     return true;
   }
 
-  // Bytes of the storage from the first to behind the last one of its elements; none: an empty layout.
+  // The bytes of the storage from the first element to the end of the last one; empty for an empty layout.
   std::pair<int64_t, int64_t> range() const;
 
-  // Where in the storage they stand, for telling views that do not overlap.
+  // The region of the storage that the elements occupy, to detect views that do not overlap.
   Region region() const;
 
-  // Whether elements share memory, as in a broadcast view or in windows that overlap. Where finding out would take
-  // long, it says so, too.
+  // Whether elements share memory, as in a broadcast view or in overlapping windows. Also true if the answer would take
+  // long to find.
   bool overlaps_itself() const;
 
-  // For a copy of the elements in memory of their own, of `bytes`: they are walked as these are, as the same axes
-  // follow one another without gaps, and no others.
+  // The layout of a copy of the elements in fresh memory of `bytes` bytes. It is traversed in the same order: the same
+  // axes, and no others, follow one another without gaps.
   Layout apart(int64_t& bytes) const;
 
-  // Throws Error(value) if there is no number for the bytes.
+  // Throws Error(value) if the number of bytes overflows.
   static Layout dense(DType dtype, const Dims& shape);
 };
 
-// Elements of that shape, so many bytes apart, from a byte of their storage on.
+// Elements of that shape and those strides in bytes, starting at an offset in their storage.
 inline Layout strided(DType dtype, const Dims& shape, const Dims& strides, int64_t offset) {
   Layout made;
   made.dtype = dtype, made.shape = shape, made.strides = strides, made.offset = offset, made.size = product(shape);

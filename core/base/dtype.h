@@ -1,4 +1,4 @@
-// The element types that arrays can have, and what follows from them alone.
+// The element types of arrays, and their properties.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -40,10 +40,9 @@ struct Failure {
   ErrorKind kind = ErrorKind::runtime;
   std::string message;           // without the site
   uint32_t site = 0;             // where the op was issued (python/ keeps the table of sites),
-  uint64_t number = 0;           // and as which one. One that ran at once, without a number, has that of the next op,
-  uint64_t before = UINT64_MAX;  // and its place among those
-  std::shared_ptr<void>
-      exception;  // the original Python exception and its traceback, if there is one; owned by python/
+  uint64_t number = 0;           // number of the op; for one that ran at once, without a number, that of the next op,
+  uint64_t before = UINT64_MAX;  // and its place among the ops that ran at once before that one
+  std::shared_ptr<void> exception;        // the original Python exception and its traceback, or null; owned by python/
   mutable std::atomic<bool> seen{false};  // it was raised: it need not be reported at exit
   // The number of failures that the engine does not keep and that have not been raised, if this is one of them. Set
   // before any thread can see the failure.
@@ -59,7 +58,7 @@ struct Failure {
 
 using FailurePtr = std::shared_ptr<const Failure>;
 
-// Calls `f`, which can be done without. Whether there was memory for it.
+// Calls `f`, an optional step. Returns whether there was memory for it.
 template <class F>
 bool if_memory_allows(F f) {
   try {

@@ -1,4 +1,4 @@
-// Where in a storage the elements of a view stand, roughly: enough to tell that two views do not overlap.
+// The bytes of a storage that the elements of a view occupy, roughly: enough to tell that two views do not overlap.
 #pragma once
 #include <cstdint>
 
@@ -8,7 +8,7 @@ namespace forerun {
 // before `to`. So blocks of a matrix have their rows as a range and their columns as a band.
 struct Region {
   struct Band {
-    int64_t pitch = 0, from = 0, to = 0;  // pitch 0: there is none
+    int64_t pitch = 0, from = 0, to = 0;  // pitch 0: no band
     bool operator==(const Band&) const = default;
   };
   static constexpr int kBands = 2;
@@ -17,17 +17,17 @@ struct Region {
   Band bands[kBands];
 
   bool operator==(const Region&) const = default;
-  // Whether the two have no byte in common for certain. Where it is hard to tell: false. The same for (a, b) and (b,
-  // a).
+  // Whether the two certainly have no byte in common; false where it is hard to tell. The same for (a, b) and (b, a).
   bool apart(const Region& other) const {
     return high <= other.low || other.high <= low ||
            ((bands[0].pitch || other.bands[0].pitch) && (misses(other) || other.misses(*this)));
   }
 
  private:
-  // Whether one of its bands has nothing of the other region.
+  // Whether the other region has no byte in one of this region's bands.
   bool misses(const Region& other) const;
-  // In which band it lies if the storage is cut into pieces of `pitch` bytes; pitch 0: in several, as far as is known.
+  // The band of the region when the storage is cut into pieces of `pitch` bytes; pitch 0: it covers several, as far as
+  // is known.
   Band band(int64_t pitch) const;
 };
 

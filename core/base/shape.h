@@ -53,7 +53,7 @@ class Dims {
     bigger[size_] = value;
     swap(bigger);
   }
-  // The elements from the front that both sizes share are not kept: callers fill the list anew.
+  // The elements are not kept: callers fill the list anew.
   void resize(int n) {
     if (size_ > kInline) delete[] heap_;
     size_ = n;
@@ -80,7 +80,7 @@ inline int64_t product(const Dims& shape) {
   return n;
 }
 
-// Where element i of a space with the first `axes` of these extents lies, in C order: strides[k] apart along axis k.
+// The offset of element i of a space with the first `axes` of these extents, in C order and with these strides.
 inline int64_t offset_at(int64_t i, const Dims& shape, const Dims& strides, int axes) {
   int64_t offset = 0;
   for (int k = axes - 1; k >= 0; --k) offset += i % shape[k] * strides[k], i /= shape[k];
@@ -90,7 +90,7 @@ inline int64_t offset_at(int64_t i, const Dims& shape, const Dims& strides) {
   return offset_at(i, shape, strides, shape.size());
 }
 
-// All but one.
+// All dimensions but one.
 inline Dims without(const Dims& dims, int axis) {
   Dims rest(dims.size() - 1);
   for (int k = 0; k < rest.size(); ++k) rest[k] = dims[k + (k >= axis)];

@@ -14,7 +14,7 @@ constexpr uint64_t kWholeCost = 200'000;  // ns: above, workers share the steps
 
 }  // namespace
 
-// Runs all steps in order, on the thread that has the op.
+// Runs all steps in order, on the thread that runs the op.
 class ProgramKernel final : public Kernel {
  public:
   ProgramKernel(std::shared_ptr<const Program> program, uint64_t seed, uint64_t number)
@@ -88,12 +88,12 @@ bool Program::takes(const std::vector<const Array*>& inputs) const {
     bool same = buffer && have.dtype == want.dtype && have.offset == want.offset && have.shape == want.shape &&
                 have.strides == want.strides;
     if (!same || buffer->budget != slot.budget || (slot.written && buffer->bytes != slot.bytes)) return false;
-    if (buffer != inputs[slot.first]->storage()) return false;  // they shared memory
+    if (buffer != inputs[slot.first]->storage()) return false;  // they shared memory when the program was captured
   }
   return !writes_inputs_ || apart(inputs);
 }
 
-// Whether what is written shares memory with other inputs only where it did.
+// Whether written inputs share memory with other inputs only where they did at capture.
 bool Program::apart(const std::vector<const Array*>& inputs) const {
   constexpr size_t kFew = 24;
   if (inputs.size() <= kFew) {
@@ -176,7 +176,7 @@ int Recording::slot_of(Buffer* buffer, Mode mode) {
   const bool fresh = mode == Mode::write && buffer->issued.load() == 0 && !buffer->taken();
   int slot = static_cast<int>(all.size());
   slots_[buffer] = {slot, buffer->generation};
-  // A constant is held from now on: no other storage takes its address.
+  // A constant is kept alive from now on: no other storage takes its address.
   all.push_back({fresh ? Program::SlotKind::temporary : Program::SlotKind::constant, buffer->bytes, buffer->budget,
                  buffer->form, fresh ? Array() : Array(buffer, Layout{}), 0});
   return slot;

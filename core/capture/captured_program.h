@@ -1,4 +1,4 @@
-// A recorded string of ops that is issued again with other arrays: as one op if it is small, else op by op.
+// A recorded sequence of ops that is issued again with other arrays: as one op if it is small, else op by op.
 #pragma once
 #include <memory>
 #include <mutex>
@@ -18,15 +18,15 @@ class Program : public std::enable_shared_from_this<Program> {
   struct Use {
     int slot;
     Mode mode;
-    std::optional<Region> region;  // none: all of it
+    std::optional<Region> region;  // no value: all of it
     bool loose;
   };
-  // An op as it was issued; `op` itself never is: it holds a kernel that has not run, and what is known of the op.
+  // An op as it was issued. `op` itself never runs: it holds a kernel that has not run, and the facts about the op.
   struct Step {
     Op op;
     std::vector<Use> uses;
-    uint64_t number = 0;  // of a kernel that draws random numbers: how many the program drew before
-    // An op with a copy of the kernel, for runs within another op: its accesses hold no references.
+    uint64_t number = 0;  // of a kernel that draws random numbers: how many the program drew before it
+    // Fills an op with a copy of the kernel, for runs within another op: its accesses hold no references.
     template <class F>
     std::unique_ptr<Op> inner_op(F storage_of_slot) const {
       auto made = std::make_unique<Op>();
@@ -39,7 +39,7 @@ class Program : public std::enable_shared_from_this<Program> {
       return made;
     }
   };
-  // A storage, as the program knows it.
+  // The role of a storage in the program.
   enum class SlotKind { input, constant, temporary, output };
   struct Slot {
     SlotKind kind;
@@ -53,13 +53,13 @@ class Program : public std::enable_shared_from_this<Program> {
     Mode mode =
         Mode::read;  // of the program as a whole: of its first access, or update where it also reads or writes parts
   };
-  Buffer* make(size_t slot) const;  // a new storage for it
+  Buffer* make(size_t slot) const;  // a new storage for the slot
   struct View {
     int slot;
     Layout layout;
   };
 
-  // Whether it may run on these: what it was recorded with, but for the values.
+  // Whether the program may run on these inputs: they agree with the recorded ones in all but the values.
   bool takes(const std::vector<const Array*>& inputs) const;
   // The storages of one run by slot: the inputs', and new ones for outputs, and for temporaries if it runs op by op.
   struct Storages {
@@ -69,9 +69,9 @@ class Program : public std::enable_shared_from_this<Program> {
   Storages storages(const std::vector<const Array*>& inputs) const;
   bool whole() const { return whole_; }
   bool writes(size_t input) const { return slots_[inputs_[input].slot].written; }
-  // Fills `op` so that it does all: seed and number are those of the next random number.
+  // Fills `op` so that it runs the whole program: seed and number are those of the next random number.
   void build(Op& op, const Storages& storages, uint64_t seed, uint64_t number) const;
-  // Fills `op` so that it does one step.
+  // Fills `op` so that it runs one step.
   void build_step(Op& op, const Step& step, const Storages& storages, uint64_t seed, uint64_t number) const;
 
   const std::vector<std::unique_ptr<Step>>& steps() const { return steps_; }
@@ -119,35 +119,34 @@ class Program : public std::enable_shared_from_this<Program> {
 using Intern = const char* (*)(const char* name);  // the same text, never freed
 
 struct FuseSettings {
-  // Steps that do not wait for each other are not fused: the inputs of the program come at different times, and no step
-  // is to wait for more of them than it needs.
+  // Steps that do not depend on each other are not fused: the inputs of the program are ready at different times, and
+  // no step is to wait for more of them than it needs.
   bool apart = false;
-  Intern intern = nullptr;  // for the names of fused steps; null: they have one name
+  Intern intern = nullptr;  // interns the names of fused steps; null: they share one name
 };
 
-// The operations that a thread submits between begin and end. Storages are known by address and generation: that of a
-// freed one may be used again, also by storages whose first operations are not recorded.
+// The operations that a thread submits between begin and end. Storages are known by address and generation: the address
+// of a freed one may be reused, also by storages whose first operations are not recorded.
 class Recording {
  public:
   explicit Recording(const std::vector<Array>& inputs);
   void add(Op& op);  // about to be issued
   // A further input, behind the others; no recorded op has used it.
   void add_input(const Array& input);
-  // A value that cannot be repeated: there will be no program.
+  // Notes a value that cannot be repeated: there will be no program.
   void refuse(const char* why) {
     if (refused_.empty()) refused_ = why;
   }
   const std::string& refused() const { return refused_; }
-  // The same for a read of values in this line, after which a capture is of no use.
+  // The same for a read of values in this line, which ends the capture.
   void refuse_read(const std::string& why, std::string file, int line) {
     if (refused_.empty()) refused_ = why, read_file_ = std::move(file), read_line_ = line;
   }
   const std::string& read_file() const { return read_file_; }
-  int read_line() const { return read_line_; }  // 0: there was none
+  int read_line() const { return read_line_; }  // 0: no value was read
   bool repeatable() const { return strict || refused_.empty(); }
-  bool strict = false;  // a read of values raises instead
-  // The number of the input that a storage is, or -1 and the name of the last op that wrote it ("constant" if there is
-  // none).
+  bool strict = false;  // a read of values raises an error instead
+  // The input number of a storage; or -1, and the name of the last op that wrote it ("constant" if no op did).
   std::pair<int, const char*> maker(const Storage* storage) const;
   std::shared_ptr<Program> finish(const std::vector<Array>& outputs, const FuseSettings& settings = {});
 

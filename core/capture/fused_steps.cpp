@@ -17,12 +17,12 @@ namespace {
 using Step = Program::Step;
 using Slots = std::vector<Program::Slot>;
 
-constexpr size_t kMostTried = 8;            // units that are tried for a step beside those that it waits for
-constexpr size_t kMostVisited = 4096;       // units that are looked at for a step
+constexpr size_t kMostTried = 8;            // units that are tried for a step, besides its dependencies
+constexpr size_t kMostVisited = 4096;       // units that are visited for a step
 constexpr uint32_t kSlowCost = 100'000;     // ns
 constexpr size_t kMostTaken = 64ULL << 20;  // bytes of results: for more, the engine finds groups that memory allows
 
-// Whether it computes on processors and does nothing else. Others keep their order: what they do is seen outside.
+// Whether the op only computes, on the CPU. Other ops keep their order: their effects are visible outside.
 bool plain(const Step& step) {
   const Op& op = step.op;
   return op.queue->kind == Queue::Kind::compute && !op.queue->lane && !op.may_wait();
@@ -30,15 +30,15 @@ bool plain(const Step& step) {
 
 bool may_fuse(const Step& step) { return plain(step) && step.op.kernel()->fusible(); }
 
-// Steps that run in one place of a program, one after the other: those of a group, or one that is in none.
+// Steps that run at one position of a program, one after the other: those of a group, or a single step.
 struct Unit {
   std::unique_ptr<Step> alone;
   std::shared_ptr<StepGroup> group;
   const Queue* queue;
   const MemoryBudget* budget;
-  bool slow;                       // one thread works at it for long, or it may wait for others
-  size_t slow_before;              // 1 + the last slow unit that it waits for; 0: none
-  std::vector<size_t> after = {};  // units that it waits for
+  bool slow;                       // one thread works on it for long, or it may wait for other threads
+  size_t slow_before;              // 1 + the last slow unit that it depends on; 0: none
+  std::vector<size_t> after = {};  // units that it depends on
   size_t seen = 0;                 // the step for which it has been visited
 };
 
@@ -48,12 +48,12 @@ class UnitGraph {
   UnitGraph(const Slots& slots, const FuseSettings& settings)
       : slots_(slots), settings_(settings), uses_(slots.size()) {}
   void add(std::unique_ptr<Step> step);
-  // All in an order of their dependencies.
+  // All steps, in an order that respects their dependencies.
   std::vector<std::unique_ptr<Step>> steps();
 
  private:
   struct SlotUse {
-    std::vector<size_t> readers;  // units that read what the writer left
+    std::vector<size_t> readers;  // units that have read the value since the last write
     std::optional<size_t> writer;
     bool shared = false;  // several units use it
   };
@@ -67,7 +67,7 @@ class UnitGraph {
   const FuseSettings& settings_;
   std::vector<SlotUse> uses_;  // of each slot
   std::vector<Unit> units_;
-  std::optional<size_t> ordered_;  // the last unit of those whose order stays
+  std::optional<size_t> ordered_;  // the last unit of those that keep their order
   size_t number_ = 0;              // of the step that is added, from 1 on
 };
 
@@ -84,7 +84,7 @@ std::vector<size_t> UnitGraph::dependencies(const Step& step) const {
   return found;
 }
 
-// Marks the units that some of these wait for. False: they are too many.
+// Marks the units on which these depend. False: there are too many.
 bool UnitGraph::reach_back(const std::vector<size_t>& units) {
   std::vector<size_t> next = units;
   for (size_t visited = 0; !next.empty(); ++visited) {
@@ -97,12 +97,12 @@ bool UnitGraph::reach_back(const std::vector<size_t>& units) {
   return true;
 }
 
-// Where the step has its place: in the group of a unit that nothing it waits for waits for, or in a new unit.
+// Adds the step to a group on which none of its dependencies depends, or creates a unit. Returns the unit.
 size_t UnitGraph::place(std::unique_ptr<Step>& step, const std::vector<size_t>& after, size_t slow_before) {
   const bool fusible = may_fuse(*step);
   auto may_join = [&](const Unit& unit) {
     return unit.group && unit.queue == step->op.queue && unit.budget == step->op.budget && unit.seen != number_ &&
-           unit.slow_before == slow_before;  // neither waits for a slow unit that the other alone needs
+           unit.slow_before == slow_before;  // else one of the two would wait for a slow unit that only the other needs
   };
   if (fusible && reach_back(after)) {
     for (size_t k : after)
@@ -148,7 +148,7 @@ void UnitGraph::use(const Program::Use& use, size_t unit) {
     known.readers.push_back(unit);
 }
 
-// Those that wait for nothing come in the order of their first steps.
+// Units without dependencies come in the order of their first steps.
 std::vector<size_t> UnitGraph::order() const {
   std::vector<std::vector<size_t>> before(units_.size());
   std::vector<size_t> waits(units_.size()), all;

@@ -33,7 +33,7 @@ class FusedSteps final : public Kernel {
     instance_->group->prepare(op);
   }
 
-  // The tiles of the group may become others when its plan is made anew; parts of it do not.
+  // The number of the group's tiles may change when its plan is made anew; the number of its parts does not.
   void run(Op& op, int64_t part) override {
     FusedGroup& group = *instance_->group;
     const int64_t tiles = group.tiles(), parts = group_->parts();
@@ -42,7 +42,7 @@ class FusedSteps final : public Kernel {
 
  private:
   std::shared_ptr<const StepGroup> group_;
-  std::unique_ptr<StepGroup::Instance> instance_;  // from prepare() on
+  std::unique_ptr<StepGroup::Instance> instance_;  // null until prepare()
 };
 
 }  // namespace
@@ -99,7 +99,7 @@ void StepGroup::merge(const Program::Use& use) {
   known->loose = known->loose || use.loose;
 }
 
-// Patches and plan of an instance that has all ops.
+// Sets patches and plan of an instance that has all ops.
 void StepGroup::finish(Instance& instance) const {
   for (int slot : elided_) instance.group->elide(storages_.at(slot).storage());
   for (size_t i = 0; i < steps_.size(); ++i)
@@ -126,7 +126,7 @@ std::unique_ptr<StepGroup::Instance> StepGroup::take() const {
   return instance;
 }
 
-// For profiles: "fused", and the first few of its operations that differ.
+// For profiles: "fused", and the first few different names of its operations.
 std::string StepGroup::name_of_ops() const {
   std::vector<std::string> names;
   for (const auto& step : steps_)

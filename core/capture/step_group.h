@@ -10,7 +10,7 @@
 
 namespace forerun {
 
-// Put together by one thread, then constant.
+// Built by one thread, then constant.
 class StepGroup {
  public:
   // The part that a run changes. Concurrent runs have instances of their own.
@@ -24,11 +24,11 @@ class StepGroup {
     std::vector<Patch> patches;
   };
 
-  // Whether the step may run as part of the group, behind those that are in it; if so it is in it now.
+  // Adds the step, to run after those in the group, if it may be part of the group; returns whether it was added.
   bool add(std::unique_ptr<Program::Step>& step, const std::vector<Program::Slot>& slots);
-  // After the last add(). inner: of each slot, whether it is a temporary that no other step uses.
+  // After the last add(). inner: for each slot, whether it is a temporary that no other step uses.
   void complete(const std::vector<bool>& inner);
-  // The step that does the work of all of them.
+  // The step that runs the group.
   static std::unique_ptr<Program::Step> step_of(std::shared_ptr<const StepGroup> group);
   void set_name(Intern intern) { name_ = intern(name_of_ops().c_str()); }
   const char* name() const { return name_; }
@@ -37,7 +37,7 @@ class StepGroup {
   std::unique_ptr<Instance> take() const;
   void give_back(std::unique_ptr<Instance> instance) const {
     std::lock_guard held(mutex_);
-    if_memory_allows([&] { free_.push_back(std::move(instance)); });  // else it is made anew
+    if_memory_allows([&] { free_.push_back(std::move(instance)); });  // else the next run makes a new one
   }
   int64_t parts() const { return parts_; }
   std::vector<std::unique_ptr<Program::Step>>& steps() { return steps_; }
@@ -51,14 +51,14 @@ class StepGroup {
 
   const char* name_ = "fused";
   std::vector<std::unique_ptr<Program::Step>> steps_;
-  // By slot, the storages that ops are put together with. They never have memory: those of a run take their places, and
-  // values that stay in tiles need none.
+  // By slot, the storages with which the ops are built. They never have memory: the storages of a run take their
+  // places, and values that stay in tiles need none.
   std::unordered_map<int, Array> storages_;
   std::vector<int> elided_;                              // slots of these values
   std::vector<Program::Use> uses_;                       // of the other slots, by all steps
   uint64_t cost_ = 0;                                    // ns
   int64_t parts_ = 1;                                    // that threads may share
-  mutable std::mutex mutex_;                             // held while an instance is put together with storages_, too
+  mutable std::mutex mutex_;                             // also held while an instance is built from storages_
   mutable std::vector<std::unique_ptr<Instance>> free_;  // guarded by mutex_
 };
 

@@ -19,8 +19,8 @@ namespace {
 
 std::string info;
 
-// OpenBLAS gives AMD processors its AVX2 kernels even where they have AVX-512; the SkylakeX ones are twice as fast
-// there.
+// OpenBLAS selects its AVX2 kernels for AMD processors even where these have AVX-512; its SkylakeX kernels are twice as
+// fast on them.
 bool amd_with_avx512() {
 #if defined(__x86_64__)
   unsigned a, b, c, d;
@@ -45,7 +45,7 @@ void load_blas(const std::string& path) {
   if (blas.sgemm) return;
   bool choose = !std::getenv("OPENBLAS_CORETYPE") && amd_with_avx512();
   if (choose) set_environment("OPENBLAS_CORETYPE", "SkylakeX");
-  // Its own threads are never used: one is started for none.
+  // Its own threads are never used, so none is started.
   const char* threads = std::getenv("OPENBLAS_NUM_THREADS");
   std::string before = threads ? threads : "";
   set_environment("OPENBLAS_NUM_THREADS", "1");

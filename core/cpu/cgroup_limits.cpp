@@ -21,10 +21,10 @@ bool names(const std::string& controllers, const std::string& wanted) {
 
 using Look = std::function<void(const std::string& folder)>;
 
-// Calls `look` for a group's folder and all above it. Where the process sees only its own group's folder, as in a
-// container, those below it are missing, and that one counts.
+// Calls `look` for a group's folder and all folders above it. If the process sees only its own group's folder, as in a
+// container, the intermediate folders are missing, and the visible one counts.
 void each_above(const std::string& mount, std::string group, const Look& look) {
-  if (group.find("..") != std::string::npos) group.clear();  // outside of what can be seen
+  if (group.find("..") != std::string::npos) group.clear();  // outside of the visible folders
   for (;; group.erase(group.rfind('/'))) {
     look(mount + group);
     if (group.find('/') == std::string::npos) return;

@@ -41,18 +41,18 @@ DWORD WINAPI watch(void* process) {
 
 bool end_with_process(int process, bool is_parent) {
   HANDLE other = OpenProcess(SYNCHRONIZE | PROCESS_QUERY_LIMITED_INFORMATION, FALSE, static_cast<DWORD>(process));
-  // It has ended; or it is another one that has got its number: what has started this process is older.
+  // It has ended; or another process has been given its number: the parent of this process is older.
   if (!other || (is_parent && start_of(other) > start_of(GetCurrentProcess()))) std::_Exit(1);
   HANDLE thread = CreateThread(nullptr, size_t{64} << 10, watch, other, STACK_SIZE_PARAM_IS_A_RESERVATION, nullptr);
-  CloseHandle(thread ? thread : other);  // the thread goes on
+  CloseHandle(thread ? thread : other);  // the thread continues to run
   return thread != nullptr;
 }
 #else
 namespace {
 
-// The thread's data about the other process; of several watches in a process, the last.
+// The thread's data about the other process; if a process has several watches, the last.
 struct Watched {
-  int process, file;  // a descriptor of the process; -1: the system has none such (before Linux 5.3, and others)
+  int process, file;  // a descriptor of the process; -1: the system has none (before Linux 5.3, and other systems)
   bool is_parent;
 } watched;
 
@@ -68,7 +68,7 @@ int descriptor(int process) {
 #endif
 }
 
-// Not the kernel's own way (PR_SET_PDEATHSIG), which tells of the end of the thread that has started the process.
+// Not by the kernel's PR_SET_PDEATHSIG, which reports the end of the thread that has started the process.
 void* watch(void*) {
   if (watched.file >= 0) {
     pollfd ends{watched.file, POLLIN, 0};
@@ -87,7 +87,7 @@ void* watch(void*) {
 
 bool end_with_process(int process, bool is_parent) {
   watched = {process, descriptor(process), is_parent};
-  if (gone()) _exit(1);  // the number may be another process's by now: looked at after the descriptor was made
+  if (gone()) _exit(1);  // the number may be another process's by now: checked after the descriptor was made
   pthread_attr_t small;
   pthread_attr_init(&small);
   pthread_attr_setstacksize(&small, std::max<size_t>(PTHREAD_STACK_MIN, size_t{64} << 10));

@@ -25,11 +25,12 @@ thread_local bool is_worker = false;
 
 void before_fork() { Engine::get().before_fork(), CachingAllocator::get().before_fork(); }
 void after_fork(bool child) {
-  if (child) new (&threads()) std::vector<std::thread>;  // those of the parent are not there to be joined
+  // The parent's threads do not exist in the child and cannot be joined.
+  if (child) new (&threads()) std::vector<std::thread>;
   CachingAllocator::get().after_fork(child), Engine::get().after_fork(child);
 }
 
-// False: the system gives no thread.
+// False: the system could not start a thread.
 template <class F>
 bool start(const char* name, F life) {
   const SignalsBlocked blocked;
@@ -40,7 +41,7 @@ bool start(const char* name, F life) {
       life();
     });
     name_thread(threads().back(), name);
-  } catch (const std::exception&) {  // no memory, or too many threads
+  } catch (const std::exception&) {  // out of memory, or too many threads
     return false;
   }
   return true;

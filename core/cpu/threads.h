@@ -7,8 +7,8 @@ namespace forerun {
 // Lets the engine start and join its threads here.
 void use_cpu_workers(Engine& engine);
 
-// While it lives, a worker blocks no other signals than threads of the front end: other programs that it starts inherit
-// that.
+// While it lives, a worker blocks the same signals as threads of the front end: programs that it starts inherit the
+// mask.
 class FrontEndSignals {
  public:
   FrontEndSignals();

@@ -1,8 +1,8 @@
-// A device with memory of its own, which runs operations itself: what the front end and the engine need of any kind.
+// A device with memory of its own that runs operations itself: the interface that the front end and the engine need.
 //
-// An operation gets there in four steps. The front end builds it as for the CPU. Its kernel describes it (OpSpec). The
-// device replaces the kernel by one of its own (lower()); what it cannot do runs on the host, between copies. The
-// device's lane hands it over (engine/devices/lane.h).
+// An operation reaches the device in four steps. The front end builds it as for the CPU. Its kernel describes it
+// (OpSpec). The device replaces the kernel by one of its own (lower()); ops that it cannot lower run on the host,
+// between copies. The device's lane hands the op over (engine/devices/lane.h).
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -24,7 +24,7 @@ struct DeviceProgram {
     DType dtype;
     int64_t size;  // elements
     bool kept;     // its values are used afterwards
-    bool old;      // it has values before
+    bool old;      // it has values before the program runs
   };
   struct Step {
     Op* op;                  // has a kernel of the device, and no accesses
@@ -40,7 +40,7 @@ struct DeviceProgram {
 class JoinedOps {
  public:
   virtual ~JoinedOps() = default;
-  // Makes the kernel of an op that does all of it; seed and number are those of the next random number.
+  // Makes the kernel of an op that runs the whole program; seed and number are those of the next random number.
   virtual void make_kernel(Op& op, const char* name, uint64_t seed, uint64_t number) const = 0;
 };
 
@@ -51,20 +51,20 @@ class Accelerator {
   virtual Lane& lane(Queue::Kind kind) = 0;
 
   // By the issuing thread. All storages of `op` are in the memory of this device. Replaces its kernel, which `spec`
-  // describes, by one that its lane takes; false: it has no code for that. It may change the description.
+  // describes, by one that its lane takes; false: it has no code for the operation. It may change the description.
   virtual bool lower(Op& op, OpSpec& spec) = 0;
-  // The same, without a description, of an op like one that it has lowered lately (device/brief_spec.h); false, and
-  // nothing done: it knows none.
+  // The same, without a description, for an op like one that it has lowered recently (device/brief_spec.h). False: it
+  // knows no such op, and nothing has changed.
   virtual bool lower_again(Op&) { return false; }
 
-  // One code for a program; null: its ops run one by one. By the issuing thread.
+  // Compiles a program as a whole; null: its ops run one by one. By the issuing thread.
   virtual std::shared_ptr<const JoinedOps> join(const DeviceProgram&) { return nullptr; }
 
-  // Copies of all values of a storage into another one of the same size and element type. They fill an op whose
-  // accesses are `from`, which is read, and `to`, which is written.
+  // Builds a copy of all values of a storage into another one of the same size and element type. The accesses of `op`
+  // are the source, which is read, and the destination, which is written.
   virtual void build_upload(Op& op) = 0;    // from the host's memory to this device
   virtual void build_download(Op& op) = 0;  // from this device to the host's memory
-  // From another device to this one; false, and nothing done: it takes a way through the host's memory.
+  // From another device to this one. False: nothing has changed, and the copy goes through the host's memory.
   virtual bool build_transfer(Op& op, const Accelerator& from) = 0;
 };
 

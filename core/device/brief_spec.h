@@ -1,5 +1,5 @@
-// What an operation computes, in a few words: a device that has code for an operation finds it again by them, without
-// a description (op_spec.h).
+// A short form of an operation's description: a device that has code for the operation finds it by this form, without
+// the full description (op_spec.h).
 #pragma once
 #include <array>
 #include <bit>
@@ -15,17 +15,18 @@
 
 namespace forerun {
 
-// Kernels of frequent operations write it (Kernel::describe_briefly()), each class beginning with a text of its own.
-// Two that are equal have equal descriptions, but for the values of scalars, which come in the order of the inputs.
+// Kernels of frequent operations write it (Kernel::describe_briefly()); each class begins with its own text. Two
+// operations with equal short forms have equal descriptions, except for the values of scalars, which come in the order
+// of the inputs.
 class BriefSpec {
  public:
   static constexpr size_t kWords = 40, kScalars = 3;
   struct Scalar {
     DType dtype;
-    std::array<unsigned char, 16> value;  // and zeros
+    std::array<unsigned char, 16> value;  // padded with zeros
   };
 
-  // The facts that the kernel of an op writes, and the forms of its storages; empty if there is no such short form.
+  // The facts that the kernel of an op writes, and the forms of its storages; empty if the kernel has no short form.
   explicit BriefSpec(Op& op) {
     const bool written = op.kernel()->describe_briefly(*this);
     for (int i = 0; written && i < op.n_access; ++i) {
@@ -35,7 +36,7 @@ class BriefSpec {
     if (!written || size_ > kWords || scalars_ > kScalars) size_ = 0;
   }
 
-  // Text that lives as long as the process: its address.
+  // Text that lives as long as the process, represented by its address.
   void put(const char* text) { put(std::bit_cast<uintptr_t>(text)); }
   template <class T>
     requires std::is_integral_v<T> || std::is_enum_v<T>
@@ -51,7 +52,7 @@ class BriefSpec {
     put(layout.dtype, layout.ndim()), put(layout.offset);
     for (int i = 0; i < layout.ndim(); ++i) put(layout.shape[i]), put(layout.strides[i]);
   }
-  // Two small ones.
+  // Two small values.
   template <class T, class U>
   void put(T a, U b) {
     put(static_cast<uint64_t>(static_cast<uint8_t>(a)) << 8 | static_cast<uint8_t>(b));
@@ -72,7 +73,7 @@ class BriefSpec {
   }
   size_t hash() const {
     uint64_t mixed = size_;
-    for (size_t i = 0; i < size_; ++i) mixed += words_[i] * kFactors[i];  // none waits for the one before
+    for (size_t i = 0; i < size_; ++i) mixed += words_[i] * kFactors[i];  // independent terms, which overlap
     return mixed ^ mixed >> 32;
   }
 
@@ -86,7 +87,7 @@ class BriefSpec {
   }();
 
   size_t size_ = 0, scalars_ = 0;
-  uint64_t words_[kWords];  // those behind the first size_ have no values, nor have scalars
+  uint64_t words_[kWords];  // words behind the first size_ are not initialised, nor are scalars
   Scalar values_[kScalars];
 };
 

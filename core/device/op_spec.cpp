@@ -7,10 +7,10 @@ namespace forerun {
 
 namespace {
 
-// Writes keys: one for each operation that is issued. First it counts their bytes, then it puts them there.
+// Writes keys, one for each operation that is issued: a first pass counts the bytes, a second one writes them.
 class KeyWriter {
  public:
-  // at: none, to count.
+  // at: null, to count.
   explicit KeyWriter(char* at) : at_(at) {}
   size_t bytes() const { return bytes_; }
 

@@ -1,4 +1,4 @@
-// What an operation computes, for any kind of device: a kind, a name, operands and attributes.
+// The description of an operation for any kind of device: a kind, a name, operands and attributes.
 //
 // Kernels describe themselves (Kernel::describe()), and a device makes its own code from the description
 // (device/accelerator.h). The kinds, and the attributes of each, are listed in src/forerun/_pjrt/spec.py.
@@ -27,11 +27,11 @@ struct OpSpec {
     int access = -1;  // -1: a scalar
     Layout layout;    // of a scalar: its dtype, and no axes
     alignas(16) unsigned char value[16] = {};
-    // Set by locate(): the elements of the storage, and how an output writes it.
+    // Set by locate(): the dtype of the storage, and how an output writes it.
     DType storage_dtype = DType::u8;
     int64_t storage_size = 0;
     Mode mode = Mode::read;
-    bool moves = false;  // where it starts in the storage is not part of the description: separate_offsets()
+    bool moves = false;  // its offset in the storage is not part of the description: separate_offsets()
   };
   using Attribute = std::variant<std::monostate, bool, int64_t, double, std::string, std::vector<int64_t>,
                                  std::vector<DType>, std::vector<std::string>>;
@@ -40,7 +40,7 @@ struct OpSpec {
   std::string name;
   std::vector<Operand> inputs, outputs;
   std::vector<std::pair<const char*, Attribute>> attributes;
-  // The error if the values are not those that the operation takes (with the attribute `check`).
+  // The error if the operation does not accept the values (with the attribute `check`).
   ErrorKind error = ErrorKind::value;
   std::string error_message;
 
@@ -54,24 +54,24 @@ struct OpSpec {
   }
   void scalar(DType dtype, const void* value);
   void set(const char* attribute, Attribute value) { attributes.emplace_back(attribute, std::move(value)); }
-  // Results that may not be used: with this attribute a module tells whether the values were good.
+  // For operations that may reject their values: with this attribute a module reports whether the values were valid.
   void check(ErrorKind kind, std::string message) {
     set("check", true);
     error = kind, error_message = std::move(message);
   }
 
-  // Describes another operation, in the memory of this description.
+  // Clears it to describe another operation, and keeps its memory.
   void clear() {
     kind = "", name.clear(), inputs.clear(), outputs.clear(), attributes.clear();
     error = ErrorKind::value, error_message.clear();
   }
-  // Looks at the storages of the op that it describes.
+  // Reads the storages of the op that it describes.
   void locate(Op& op);
-  // Makes numbers of the places, in elements, where parts of storages start whose elements follow one another: scalars
-  // behind the other inputs, in the order of the inputs and then the outputs. So a loop over the rows of an array needs
-  // one code for all of them. After locate().
+  // Turns the offsets, in elements, of operands that are contiguous parts of storages into scalars behind the other
+  // inputs, in the order of the inputs and then the outputs. So a loop over the rows of an array needs one compiled
+  // module for all rows. After locate().
   void separate_offsets();
-  // Appends bytes that two operations share if, and only if, the same code computes them: no values, no addresses.
+  // Appends bytes that two operations share if, and only if, the same code computes both: no values, no addresses.
   // After locate().
   void append_key(std::string& key) const;
 };

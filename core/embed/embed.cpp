@@ -38,7 +38,7 @@ void drain() {
   }
 }
 
-// At exit: what is queued ends before static objects of the program, which kernels may use, are destroyed.
+// At exit: queued operations end before static objects of the program, which kernels may use, are destroyed.
 void stop() {
   drain();
   while (!Engine::get().stop_workers(kSlice)) {

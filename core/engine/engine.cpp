@@ -24,8 +24,8 @@ void Engine::discard(Op* op) {
 uint64_t Engine::issue(Op* op) {
   for (int i = 0; i < op->n_access; ++i)
     if (op->access(i).mode != Mode::read) op->access(i).storage->issued.fetch_add(1, std::memory_order_relaxed);
-  // The number is drawn before the look at the sleeping workers, and a worker counts itself as sleeping before it looks
-  // at the numbers (both seq_cst): one of the two sees the other.
+  // The number is drawn before the sleeping workers are counted, and a worker counts itself as sleeping before it reads
+  // the numbers (both seq_cst): one of the two sees the other.
   uint64_t seq = ring.draw_number();
   Queue* queue = op->queue;
   op->seq = seq;
@@ -36,7 +36,7 @@ uint64_t Engine::issue(Op* op) {
   ring.put(seq, op);
   if (queue->attended && dispatcher.hand_over_fresh(*queue, seq)) [[unlikely]]
     return seq;
-  // A worker in a timed wait looks by itself.
+  // A worker in a timed wait reads the ring by itself.
   if (queue->sleeping.load() > 0 && (queue->timed_waits.load() == 0 || producer.fresh_cost() >= producer.wake_cost()))
     pool.wake(*queue);
   return seq;
@@ -92,7 +92,7 @@ bool Engine::stop_workers(std::chrono::milliseconds limit) {
   if (!pool.begin_stop()) return true;
   relief.wake();
   if (!pool.finish_stop(limit)) return false;
-  notifier.notify();  // threads that looked for work while the workers stopped were given none
+  notifier.notify();  // wakes threads that looked for work in vain while the workers stopped
   return true;
 }
 

@@ -8,19 +8,19 @@
 //   op->add(&input, Mode::read), op->add(&output, Mode::write);
 //   op->emplace<MyKernel>(...);
 //   engine.issue(op);                                           // returns at once
-//   while (!engine.waiter.wait(output, 50ms)) {}                // works meanwhile; then output has its values
+//   while (!engine.waiter.wait(output, 50ms)) {}                // works meanwhile; afterwards output has its values
 //
 // Its parts, each with its own state and a note on the lock that guards it, from the bottom up:
 //
 //   ring         submission: ops in program order, without a lock or an allocation
-//   graph        which op waits for which
-//   scheduler    plans what was submitted, passes included (passes/), and picks the next ready op
+//   graph        the dependencies between ops
+//   scheduler    plans the submitted ops, with the passes (passes/), and picks the next ready op
 //   executor     memory for the outputs of ops, and their kernels
 //   pool         the workers: how they start, stop, sleep and are woken
-//   dispatcher   what a worker or a waiting thread does between two kernels
-//   waiter       threads that need a result; notifier: how they, and event loops, learn of it
+//   dispatcher   the steps of a worker or a waiting thread between two kernels
+//   waiter       threads that need a result; notifier: notifies them, and event loops, when it is computed
 //
-// There is no scheduler thread: workers, and threads that wait, plan and pick themselves. One lock (EngineMutex) guards
+// There is no scheduler thread: workers and waiting threads plan and pick ops themselves. One lock (EngineMutex) guards
 // the graph, for microseconds at a time; kernels run without it.
 #pragma once
 #include "engine/execution/task_wait.h"
@@ -42,19 +42,19 @@ class Engine {
   // The same for a lane that waiting threads may attend: the caller also hands the lane its next ops. It holds no lock
   // of the lane.
   void complete_and_go_on(Op& op, FailurePtr failure) { dispatcher.complete(op, std::move(failure), true); }
-  // In place of issue(), for an op for which AtOnceRunner::fits(): runs it in this thread, and gives it back. Returns
-  // false if the op must be issued.
+  // In place of issue(), for an op for which AtOnceRunner::fits(): runs it in this thread, and gives it back. False:
+  // the op must be issued.
   bool run_at_once(Op* op);
 
-  // --- Await: any thread, may hold the interpreter lock (graph/notifier.h) ---
+  // --- Await: any thread, may hold the interpreter lock (reports/notifier.h) ---
   // Pushes the completion to the queue once all writes submitted so far have ended. Returns false if they have ended
   // already: then nothing is pushed.
   bool watch(Completion& completion, Storage& storage, CompletionQueue& queue);
 
   // --- Life cycle ---
-  // Workers per device (0: none; waiting threads do the work), how many of them may be busy at once, and threads per
-  // device for files, which do not count. Other devices that are used later get as many workers as the first one, and
-  // share the cores. Must be idle.
+  // Sets the workers per device (0: none; waiting threads do the work), how many of them may be busy at once, and
+  // threads per device for files, which do not count. Devices that are used later get as many workers as the first one,
+  // and share the cores. Must be idle.
   void configure(const std::vector<int>& workers, int cores, int io_threads = 1);
   // Makes a device, or serves it again. Any thread, any time; does not wait for work.
   void use_device(int i);
@@ -63,15 +63,15 @@ class Engine {
   // DeviceTable::set_accelerator(), likewise.
   void set_accelerator(int device, Accelerator& accelerator, Lane& compute, Lane& copy, size_t memory);
   void set_ops_ahead(uint64_t n);  // how many ops may be in flight. Must be idle.
-  // Ends all workers; they start again with the next op. Returns false if some still run after `limit`: the caller then
-  // calls it again, or resume_workers(). One thread at a time may call it, without the interpreter lock.
+  // Ends all workers; they start again with the next op. False if some still run after `limit`: the caller then calls
+  // it again, or resume_workers(). One thread at a time may call it, without the interpreter lock.
   bool stop_workers(std::chrono::milliseconds limit);
   void resume_workers();
   void gate(bool closed);       // while the gate is closed, no op is planned or started
   bool at_rest();               // no op is pending, and no worker runs
   void before_fork();           // any thread calls it just before the process forks,
   void after_fork(bool child);  // and this just after; a child has no other thread
-  // Whether this is the child of a process that forked while work was pending. That work is the parent's alone, and the
+  // Whether this is the child of a process that forked while work was pending. That work belongs to the parent, and the
   // child cannot use the engine.
   bool abandoned() const { return abandoned_.load(); }
 

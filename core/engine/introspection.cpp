@@ -60,7 +60,7 @@ std::vector<Pending> Introspection::pending(size_t most) {
 
 std::vector<Needed> Introspection::needed(const std::vector<const Storage*>& results, size_t most) {
   Lock held = mutex_.lock();
-  std::unordered_map<const Storage*, uint64_t> writers;  // of each storage, the last one so far
+  std::unordered_map<const Storage*, uint64_t> writers;  // the last write of each storage so far
   std::unordered_map<uint64_t, uint64_t> groups;
   std::vector<Needed> all;
   const uint64_t planned = ring_.planned();
@@ -116,7 +116,7 @@ int Introspection::record_into(const char* path) {
   return trace_.start(path, ring_.next(), ring_.front(), scheduler_.cores());
 }
 
-// Threads that submit or run an op meanwhile write to a record that is kept until the op has ended.
+// Threads that submit or run an op meanwhile write to a record, which is kept until the op has ended.
 std::string Introspection::take_record() {
   trace_.stop();
   uint64_t next = ring_.next();

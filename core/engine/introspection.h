@@ -1,4 +1,4 @@
-// What the engine is doing, for people who ask: counts, and the ops that have not ended.
+// The state of the engine, for users and tools: counts, and the ops that have not ended.
 #pragma once
 #include <string>
 #include <vector>
@@ -11,8 +11,8 @@ namespace forerun {
 struct EngineStats {
   uint64_t issued, planned, ended, failed, waits, helped;  // ops, but for waits (calls)
   uint64_t dropped, groups, grouped, elided,
-      reused;        // ops, groups, ops in groups; bytes that never had memory, or an input's
-  uint64_t at_once;  // ops that the submitting thread ran in the call; they count as issued, planned and ended, too
+      reused;        // ops, groups, ops in groups; bytes that never had memory, or took an input's
+  uint64_t at_once;  // ops that the submitting thread ran during the call; they also count as issued, planned and ended
 };
 
 // An op that has been submitted and has not ended.
@@ -27,12 +27,12 @@ struct Pending {
   const char* name;
   uint32_t site;
   int device, queue;
-  size_t needs;  // bytes of memory that it has yet to be given
+  size_t needs;  // bytes of memory that it still needs
 };
 
-// The same with the ops that have not ended whose results it reads, for a picture of the work to be done.
+// The same, with the pending ops whose results it reads, to draw the pending work.
 struct Needed : Pending {
-  uint64_t group = 0;  // number of the first op of the group that it runs in; 0: alone, or not known yet
+  uint64_t group = 0;  // number of the first op of the group that it runs in; 0: not in a group, or not known yet
   DebugShape form;     // of its first output
   std::vector<uint64_t> reads;
 };
@@ -47,12 +47,12 @@ class Introspection {
         dispatcher_(dispatcher), waiter_(waiter), at_once_(at_once), trace_(trace) {}
 
   EngineStats stats();
-  std::vector<Pending> pending(size_t most);  // the oldest
-  // Ops that have not ended and that the storages need, the latest `most` ops, in order.
+  std::vector<Pending> pending(size_t most);  // the oldest ones
+  // The latest `most` pending ops that the storages need, in order.
   std::vector<Needed> needed(const std::vector<const Storage*>& results, size_t most);
-  // Number of the last submitted op that writes the storage and has not ended; 0: none.
+  // Number of the last submitted op that writes the storage and has not ended; 0: there is no such op.
   uint64_t writer(const Storage& storage);
-  bool held_for_memory();  // ops are ready, and there is no memory for them
+  bool held_for_memory();  // ops are ready, and memory is exhausted
   bool cores_taken();      // Scheduler::cores_taken()
 
   // Begins a recording, into a file unless `path` is null; 0 or an errno: Trace::start().

@@ -40,7 +40,7 @@ Buffer* Buffer::make(size_t bytes, MemoryBudget* budget) {
 }
 
 bool Buffer::take() {
-  if (budget && budget->accelerator) [[unlikely]] {  // which allocates when the op is handed over
+  if (budget && budget->accelerator) [[unlikely]] {  // whose memory is allocated when the op is handed over
     taken_on_device_ = true;
     budget->charge(memory());
     return true;
@@ -107,7 +107,7 @@ void Buffer::dispose() {
   block_ = nullptr, data_ = nullptr;
   if (taken_on_device_) write_off();
   if (values && budget->lost.load(std::memory_order_relaxed)) [[unlikely]]
-    values.release();  // the device's threads, which might have to help, are the parent's
+    values.release();  // the device's threads, which might be needed to release the values, are in the parent
   values.reset();
   set_failure(nullptr);
   FreeList<Buffer>::give(this);

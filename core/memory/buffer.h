@@ -1,4 +1,4 @@
-// Host memory behind arrays: a reference-counted block, taken late, shared with readers outside the engine.
+// Host memory behind arrays: a reference-counted block, allocated late, shared with readers outside the engine.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -10,42 +10,43 @@ namespace forerun {
 
 class MemoryRegistrar;
 
-// A block of memory. Its owner (a Buffer) holds one reference; every view that a user was given holds another.
+// A block of memory. Its owner (a Buffer) holds one reference; every view handed to a user holds another.
 struct Block {
   char* data;
   size_t bytes;
-  MemoryBudget* budget;  // null: does not count, or no longer
+  MemoryBudget* budget;  // null: the block is not counted, or no longer
   std::atomic<int> refs{1};
-  // Memory of another library, which may go on using it: nothing is written to it. Null: forerun's memory.
+  // Set if the memory belongs to another library, which may still use it: nothing is written to it. Null: forerun's
+  // memory.
   void (*drop)(void* owner) = nullptr;  // releases the other library's memory; must not wait
   void* owner = nullptr;
-  bool given = false;  // the other library does not use it any more: it is like forerun's
-  // No other storage or library can see a write. While a write runs, readers only release the block, and no new ones
-  // get it: true is final.
+  bool given = false;  // the other library no longer uses it: it is treated as forerun's
+  // Whether no other storage or library can see a write. While a write runs, readers only release the block, and no new
+  // readers appear: true is final.
   bool exclusive() const { return (!drop || given) && refs.load(std::memory_order_acquire) == 1; }
   void retain() { refs.fetch_add(1, std::memory_order_relaxed); }
-  void release();  // the last one gives the memory back
+  void release();  // the last release frees the memory
 };
 
-// The values of a storage in the memory of an accelerator, which come back with it.
+// The values of a storage in the memory of an accelerator. Destroying it frees the memory.
 class DeviceValues {
  public:
   virtual ~DeviceValues() = default;
 };
 
-// A storage in host memory, where small ones are in the object itself; or, if its budget is an accelerator's, in that
-// one's memory, where the front end does not write.
+// A storage in host memory, with small values in the object itself; or, if its budget is an accelerator's, in the
+// accelerator's memory, which the front end does not write.
 class Buffer final : public Storage {
  public:
   static Buffer* make(size_t bytes, MemoryBudget* budget);  // with no reference yet; any thread
 
-  // Valid once taken; stable while an op that uses the storage runs. Null on an accelerator.
+  // Valid once memory is allocated; stable while an op that uses the storage runs. Null on an accelerator.
   char* data() const { return data_; }
 
-  // Whether it can be used again as a new storage: only a handle refers to it, and it holds nothing but good values in
-  // the object itself.
+  // Whether the object can be reused as a new storage: only one handle refers to it, and it holds valid values in the
+  // object itself.
   bool reusable() const { return only_handle() && data_ == inline_ && !failure && settled(); }
-  // Makes it a new storage of few bytes, with memory; the caller's handle stays.
+  // Makes it a new storage of few bytes, with memory; keeps the caller's handle.
   void reuse(size_t new_bytes, MemoryBudget* new_budget) {
     renew(new_bytes, new_budget);
     materialized = true;
@@ -59,20 +60,21 @@ class Buffer final : public Storage {
   bool take_over(Storage& from) override;
   void hand_back(Storage& to) override;
   // A block that holds the values, for a reader outside the engine; the caller owns one reference. To be called while
-  // no write runs. Small values are copied, large ones shared: a later write leaves the block to its readers.
+  // no write runs. Small values are copied, large ones shared: a later write then uses a new block.
   Block* share();
-  // Before a device copies from or to it: faster, if it is forerun's own memory and large (register_block()).
+  // Before a device copies from or to it: speeds up the copy if the memory is forerun's own and large
+  // (register_block()).
   void register_with(const MemoryRegistrar& registrar) const;
-  // Takes a block with values for its memory; a storage that has none yet.
+  // Takes over a block with values; for a storage without memory.
   void adopt(Block* block) { block_ = block, data_ = block->data; }
-  // The same in place of a block without other readers, which is released; by the op that writes all of it.
+  // The same, replacing a block without other readers, which is released; by the op that writes all of the storage.
   void replace(Block* block) {
     block_->release();
     adopt(block);
   }
 
-  // The values on an accelerator: what the last op that writes them has left there, once its lane has it. Used by the
-  // threads of lanes alone, in the order in which ops are handed over.
+  // The values on an accelerator, written by the last op that its lane has accepted. Used by the threads of lanes
+  // alone, in the order in which ops are handed over.
   std::unique_ptr<DeviceValues> values;
 
  private:
@@ -83,7 +85,7 @@ class Buffer final : public Storage {
 
   Buffer* next_free = nullptr;
   char* data_ = nullptr;
-  bool taken_on_device_ = false;  // and counted
+  bool taken_on_device_ = false;  // on an accelerator: memory is allocated and counted
   Block* block_ = nullptr;        // null while the values are in inline_
   alignas(16) char inline_[kInline];
 };

@@ -34,13 +34,14 @@ char* from_system(size_t bytes) {
 
 void to_system(char* data, size_t bytes) {
   if (bytes < kMapped) return free_aligned(data);
-  if (!RegisteredBlocks::get().remove(data)) return;  // they stay: a device would go on copying from and to them
+  if (!RegisteredBlocks::get().remove(data)) return;  // still mapped: a device may copy from and to the pages
   unmap_pages(data, bytes);
 }
 
 }  // namespace
 
-// In the block itself; but not in pages that may have been given back, of which the first would be a new one.
+// Stored in the block itself; but separately for pages that may have been given back, where writing would allocate the
+// first one.
 CachingAllocator::Idle* CachingAllocator::remember(char* data, size_t bytes) {
   Idle* block = bytes < kMapped ? nullptr : new (std::nothrow) Idle;
   return new (block ? static_cast<void*>(block) : data) Idle{nullptr, bytes, data};
@@ -53,7 +54,7 @@ char* CachingAllocator::forget(Idle* block) {
 }
 
 CachingAllocator& CachingAllocator::get() {
-  static CachingAllocator* cache = new CachingAllocator;  // never destroyed: blocks may come back at exit
+  static CachingAllocator* cache = new CachingAllocator;  // never destroyed: blocks may be freed at exit
   return *cache;
 }
 
@@ -95,8 +96,8 @@ void CachingAllocator::give(char* data, size_t bytes) {
   release(leaving);
 }
 
-// Sizes that have not been asked for the longest go first: a program whose sizes have changed does not pay for those it
-// had.
+// Sizes that have not been requested for the longest go first: after its sizes change, a program does not pay for the
+// old ones.
 CachingAllocator::Idle* CachingAllocator::shrink(size_t keep) {
   Idle* leaving = nullptr;
   while (cached_ > keep) {
@@ -134,8 +135,8 @@ size_t CachingAllocator::trim(size_t keep) {
   return release(leaving);
 }
 
-// At the first copy already: on an H100, locking the pages of 32 MB, a copy and unlocking them take 4.9 ms together,
-// and a copy of ordinary memory 6 ms; so even a block that is copied once does not lose by it.
+// Registered at the first copy already: on an H100, locking the pages of 32 MB, a copy and unlocking take 4.9 ms
+// together, and a copy of unregistered memory takes 6 ms; so registration pays even for a block that is copied once.
 void CachingAllocator::register_block(char* data, size_t bytes, const MemoryRegistrar& registrar) {
   const size_t size = class_bytes(size_class(bytes));
   if (size >= kMapped) RegisteredBlocks::get().add(data, size, registrar);

@@ -1,4 +1,4 @@
-// Blocks of host memory, kept when they are given back: fresh pages cost more than most operations on them.
+// Blocks of host memory, cached when they are freed: fresh pages cost more than most operations on them.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -11,28 +11,29 @@
 
 namespace forerun {
 
-// One for all CPU devices. Sizes are rounded up to classes (at most an eighth more); blocks of 1 MiB and more are
-// mapped for themselves on huge pages. Any thread.
+// One for all CPU devices. Sizes are rounded up to classes (at most an eighth more); blocks of 1 MiB and more have
+// separate mappings of huge pages. Any thread.
 // Two limits: on cached memory, and on cached and used memory together. Over the first, blocks of the sizes that have
-// not been asked for the longest go; over the second, the cache makes room for fresh blocks, but never refuses one.
+// not been requested for the longest are released; over the second, cached blocks are released for a fresh one, which
+// is never refused.
 class CachingAllocator {
  public:
   static CachingAllocator& get();
-  char* take(size_t bytes);             // null: none to be had, even with the cache emptied
-  void give(char* data, size_t bytes);  // bytes as asked for
+  char* take(size_t bytes);             // null: out of memory, even with the cache emptied
+  void give(char* data, size_t bytes);  // the bytes that take() was called with
   size_t trim(size_t keep = 0);         // gives cached blocks back to the system; returns how many bytes
   size_t cached() const;
-  // Lets a device copy from and to the block faster, if it is one of those that are mapped for themselves, for as long
-  // as it is kept. To be called before each copy. Not while the block is given back.
+  // Registers the block for faster copies by a device, if it has a mapping of its own, until it is released to the
+  // system. To be called before each copy. Not while the block is given back.
   void register_block(char* data, size_t bytes, const MemoryRegistrar& registrar);
-  size_t in_use() const;  // of blocks taken and not given back, as rounded up
+  size_t in_use() const;  // bytes of blocks taken and not given back, rounded up
   void set_limits(size_t cached, size_t total);
   void before_fork() { mutex_.lock(), RegisteredBlocks::get().before_fork(); }
   void after_fork(bool child) { RegisteredBlocks::get().after_fork(child), mutex_.unlock(); }
 
  private:
   static constexpr int kClasses = 64 * 8;
-  // An unused block. For a small one this is in its own first bytes, so that caching it needs no memory.
+  // An unused block. For a small block it is stored in the block's first bytes, so that caching needs no memory.
   struct Idle {
     Idle* next;
     size_t bytes;
@@ -42,14 +43,14 @@ class CachingAllocator {
   static char* forget(Idle* block);
   struct Class {
     Idle* first = nullptr;
-    uint64_t used = 0;  // when a block of it was asked for last, in calls of take()
+    uint64_t used = 0;  // when a block of this class was last requested, in calls of take()
   };
-  // Takes blocks off the lists until at most `keep` bytes are cached; the caller gives them to the system once the lock
-  // is gone.
+  // Takes blocks off the lists until at most `keep` bytes are cached; the caller releases them to the system without
+  // the lock.
   Idle* shrink(size_t keep);
   static size_t release(Idle* first);
 
-  // Held for some instructions, at each of many small arrays: taking one that is free costs less than a mutex.
+  // A spin lock, held for some instructions: a small array's allocation costs less than a mutex.
   class Lock {
    public:
     void lock() {
@@ -68,7 +69,7 @@ class CachingAllocator {
   size_t limit_ = size_t{4} << 30, total_ = SIZE_MAX;
 };
 
-// Memory of the cache for as long as this lives. Throws std::bad_alloc.
+// A block of the cache, held while the object lives. The constructor throws std::bad_alloc.
 class CachedRoom {
  public:
   explicit CachedRoom(size_t bytes) : data_(CachingAllocator::get().take(bytes)), bytes_(bytes) {

@@ -10,7 +10,7 @@
 namespace forerun {
 
 RegisteredBlocks& RegisteredBlocks::get() {
-  static auto* blocks = new RegisteredBlocks;  // never destroyed: blocks may come back at exit
+  static auto* blocks = new RegisteredBlocks;  // never destroyed: blocks may be freed at exit
   return *blocks;
 }
 
@@ -48,7 +48,7 @@ void RegisteredBlocks::remove_all_of(const MemoryRegistrar& client) {
   for (auto at = next(); at != blocks_.end(); at = next()) remove(at, held);
 }
 
-// Unregisters the block, or gives way to the thread that does so. Whether it may go.
+// Unregisters the block, or yields to the thread that is doing so. Returns whether the pages may be released.
 bool RegisteredBlocks::remove(Blocks::iterator at, std::unique_lock<std::mutex>& held) {
   Registered& block = at->second;
   if (!block.registrar) return false;

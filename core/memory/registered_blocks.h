@@ -1,4 +1,4 @@
-// Blocks of host memory that devices copy from and to by themselves.
+// Blocks of host memory that are registered with devices, which then copy from and to them directly.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -7,55 +7,54 @@
 
 namespace forerun {
 
-// The client of a plugin, which drives devices that can do so.
+// The client of a plugin, with devices that can register memory.
 class MemoryRegistrar {
  public:
-  // Locks these pages in memory and tells the devices where they are. Whether it does.
+  // Locks these pages in memory and gives the devices their addresses. Returns whether that succeeded.
   virtual bool register_memory(void* data, size_t bytes) const = 0;
-  // Of memory that it has registered. Whether the devices have forgotten it: a plugin may refuse, in some threads.
+  // Unregisters memory. Returns whether that succeeded: a plugin may refuse, in some threads.
   virtual bool unregister_memory(void* data) const = 0;
 
  protected:
   ~MemoryRegistrar() = default;
 };
 
-// Which blocks of the allocator are registered, and with whom: each with one at most. A block stays so when it is
-// cached, and must be taken out before its pages go; as long as it is in, its pages must not be replaced by others. Any
+// The registered blocks of the allocator, each with its registrar. A block stays registered when it is cached, and must
+// be removed before its pages are released; while it is registered its pages must not be replaced by others. Any
 // thread.
 class RegisteredBlocks {
  public:
   static RegisteredBlocks& get();
-  // Registers a block before a copy, unless it is registered or would exceed the limit. By a thread that keeps it from
-  // being given back meanwhile. Another thread that copies it at the same time goes on without: the copy is as slow as
-  // before.
+  // Registers a block before a copy, unless it is registered or would exceed the limit. The calling thread must prevent
+  // that the block is given back meanwhile. Another thread that copies the block at the same time does not wait: its
+  // copy is as slow as before.
   void add(char* data, size_t bytes, const MemoryRegistrar& registrar);
-  // Before its pages go; nothing for a block that is not in. Whether they may go: otherwise a device would go on
-  // copying from and to them where there are others.
+  // Unregisters a block before its pages are released; does nothing for a block that is not registered. Returns whether
+  // the pages may be released: otherwise a device could copy from and to pages that have been replaced.
   bool remove(char* data);
-  void remove_all_of(const MemoryRegistrar& client);  // before it goes
-  bool holds(char* address) const;                    // in one of the blocks
+  void remove_all_of(const MemoryRegistrar& client);  // before the client is destroyed
+  bool holds(char* address) const;                    // whether the address is in one of the blocks
   size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
-  // No more bytes are registered from now on; 0 from the start. A block that is registered stays so.
+  // Limits the registered bytes from now on; initially 0. A registered block stays registered.
   void set_limit(size_t bytes);
   void before_fork() { mutex_.lock(); }
-  void after_fork(bool child);  // the registrations are the parent's
+  void after_fork(bool child);  // the registrations belong to the parent
 
  private:
   struct Registered {
     size_t bytes;
-    const MemoryRegistrar* registrar;  // null: it would not unregister the block
-    bool changing;                     // a thread registers or unregisters it, without the lock
+    const MemoryRegistrar* registrar;  // null: the registrar refused to unregister the block
+    bool changing;                     // a thread is registering or unregistering it, without the lock
   };
   using Blocks = std::map<char*, Registered>;
   bool remove(Blocks::iterator at, std::unique_lock<std::mutex>& held);
 
-  // Guards the rest. A leaf: no other lock is taken, and no registrar is called while it is held, as that one may wait
-  // for threads of its own that give blocks back. Of the allocator's lock and this one, none is taken under the other
-  // but to fork: that one first.
+  // Guards the rest. No other lock is taken and no registrar is called while it is held, as a registrar may wait for
+  // threads of its own that give blocks back. Only fork takes both locks, the allocator's first.
   mutable std::mutex mutex_;
   Blocks blocks_;
-  // Read without the lock, too, to see whether there are any: the thread that gives a block back knows what was done
-  // with it before.
+  // Also read without the lock, to see whether there are any registered blocks: the thread that gives a block back
+  // knows the copies that it was used in.
   std::atomic<size_t> bytes_{0};
   size_t limit_ = 0;
 };

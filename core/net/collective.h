@@ -1,4 +1,4 @@
-// The kernel of an operation between ranks: what the lane of the network is handed.
+// The kernel of an operation between ranks, which is handed to the lane of the network.
 #pragma once
 #include "array/array.h"
 #include "engine/operations/op.h"
@@ -21,7 +21,7 @@ class Collective final : public Kernel {
 
  private:
   const char* name_;
-  int from_, to_;  // numbers of accesses; -1: none
+  int from_, to_;  // numbers of accesses; -1: no access
   int64_t from_offset_, to_offset_;
 };
 

@@ -11,7 +11,7 @@ namespace forerun::net {
 namespace {
 
 void beat(int socket, const std::string& line, std::chrono::milliseconds interval) {
-  block_signals(all_signals());  // they are for threads of the front end
+  block_signals(all_signals());  // signals are for threads of the front end
   while (send_all(socket, line)) std::this_thread::sleep_for(interval);
   close_socket(socket);
 }

@@ -1,7 +1,6 @@
-// A network without ranks: it has so many, all of which do what this one does, and takes its time about it.
-//
-// For tests and for measurements of overlap: an operation takes `delay` and its bytes divided by `bandwidth`, one
-// behind the other, and no core. The values are those that n ranks with the same operands would get.
+// A simulated network: every rank behaves like this one, with a configurable delay. For tests and for measurements of
+// overlap: an operation takes `delay` and its bytes divided by `bandwidth`, one after the other, and uses no core. The
+// results are those of n ranks with the same operands.
 #pragma once
 #include <chrono>
 #include <cstring>
@@ -17,8 +16,8 @@ class Loopback final : public Network {
   struct Settings {
     int ranks = 2;
     double delay = 0, bandwidth = 0;  // seconds, bytes per second; 0: no limit
-    int64_t differs_at = 0;           // the number of the comparison that finds another operation; 0: none
-    int64_t fails_at = 0;             // the number of the operation that the network refuses; 0: none
+    int64_t differs_at = 0;           // the number of the comparison that finds a different operation; 0: never
+    int64_t fails_at = 0;             // the number of the operation that the network rejects; 0: never
   };
   explicit Loopback(Settings settings) : settings_(settings) {}
 
@@ -32,7 +31,7 @@ class Loopback final : public Network {
     const auto bytes = static_cast<size_t>(call.count) * item_size(call.dtype);
     const auto n = static_cast<size_t>(settings_.ranks);
     const size_t all = call.kind == Kind::allgather || call.kind == Kind::all_to_all ? n : 1;
-    const double delay = call.collective() ? settings_.delay : 0;  // values are right behind their note
+    const double delay = call.collective() ? settings_.delay : 0;  // values follow their note without a delay
     return after(time_of(delay, bytes * all), [=, this] { move(call, from, to, bytes, n); });
   }
   RequestPtr compare(uint32_t, const int64_t* from, int64_t* to, int count) override {
@@ -48,7 +47,7 @@ class Loopback final : public Network {
       if (settings_.ranks > 1) std::memcpy(static_cast<char*>(to) + bytes, "something else", 15);
     });
   }
-  // The message is the one that this rank expects, and that the lane has written there.
+  // The message is the one that this rank expects, which the lane has written there.
   RequestPtr post(uint32_t, const void*, int bytes, int) override {
     return after(time_of(settings_.delay, static_cast<size_t>(bytes)), [] {});
   }

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kMessageTag = 1, kValueTag = 2, kNoteTag = 3;
 
-// H: the type of handles.
+// H: the type of the library's handles.
 template <class H>
 struct Functions {
   int (*allreduce)(const void*, void*, int, H, H, H, H*);
@@ -67,7 +67,7 @@ class Mpi final : public MpiNetwork {
     rank_ = world.rank, size_ = static_cast<int>(world.world_ranks.size());
     add_group(0, std::move(world));
   }
-  ~Mpi() override = default;  // MPI may have ended, or must be left alone
+  ~Mpi() override = default;  // MPI may have ended, or must not be called
 
   int rank() const override { return rank_; }
   int size() const override { return size_; }
@@ -157,12 +157,12 @@ class Mpi final : public MpiNetwork {
     mpi_.check(start(&pending->request));
     return pending;
   }
-  // MPI computes with no floats of 16 bits, but it can move them.
+  // MPI has no 16-bit floats to compute with, but it can transfer them.
   H type_of(const Call& call) const {
     const bool moves = !call.collective() && item_size(call.dtype) == 2;
     return handle<H>(library_.dtypes[static_cast<size_t>(moves ? DType::i16 : call.dtype)]);
   }
-  // A group stays where it is.
+  // A group's address is stable.
   const MpiGroup& of(uint32_t group) const {
     std::lock_guard<std::mutex> held(mutex_);
     return groups_.at(group);

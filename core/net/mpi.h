@@ -1,4 +1,5 @@
-// MPI as a network: by the functions of the library that the process has loaded already, of any of the two ABIs.
+// MPI as a network: calls the functions of the library that the process has loaded already, with either of the two
+// ABIs.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -9,13 +10,13 @@
 
 namespace forerun::net {
 
-// The differences between libraries, as the front end finds them: handles are ints (MPICH and its relatives) or
-// pointers (Open MPI), here as numbers.
+// The differences between libraries, as found by the front end: handles are ints (MPICH and its relatives) or pointers
+// (Open MPI), stored here as numbers.
 struct MpiLibrary {
-  const char* path = "";  // of a library, through which all functions of MPI are found
+  const char* path = "";  // of a library that provides all functions of MPI
   bool pointers = false;
   int64_t in_place = 0, any_source = 0, sum = 0, max = 0, min = 0, bytes = 0;
-  std::vector<int64_t> dtypes;  // of each DType; 0: it has none
+  std::vector<int64_t> dtypes;  // of each DType; 0: the library has no such type
 };
 struct MpiGroup {
   int64_t values = 0, checks = 0;  // two communicators of the same ranks
@@ -23,7 +24,7 @@ struct MpiGroup {
   std::vector<int> world_ranks;
 };
 
-// A network that knows groups, which any thread may add.
+// A network with groups, which any thread may add.
 class MpiNetwork : public Network {
  public:
   virtual void add_group(uint32_t number, MpiGroup group) = 0;

@@ -21,8 +21,8 @@ struct Call {
   int64_t count = 0;       // elements: of the operand; all_to_all, allgather, reduce_scatter: of each rank's part
   uint32_t group = 0;      // number of the group on this rank
   bool in_place = false;   // the operand is the result
-  Dims shape;              // of the operand, or of the array that is received; none: a barrier's
-  const char* label = "";  // what the elements are, where ranks must agree on it; lives as long as the process
+  Dims shape;              // of the operand, or of the array that is received; empty for a barrier
+  const char* label = "";  // a label of the elements on which ranks must agree; lives as long as the process
 
   bool collective() const { return kind != Kind::send && kind != Kind::receive; }
 };
@@ -54,7 +54,7 @@ class Network {
   virtual int group_size(uint32_t group) const = 0;
   virtual int world_rank(uint32_t group, int rank) const = 0;
   virtual RequestPtr start(const Call& call, const void* from, void* to) = 0;
-  // Collectives of the lane itself, on a channel of their own: the maximum of each number, or the bytes of each rank.
+  // Collectives of the lane itself, on a separate channel: the maximum of each number, or the bytes of each rank.
   virtual RequestPtr compare(uint32_t group, const int64_t* from, int64_t* to, int count) = 0;
   virtual RequestPtr exchange(uint32_t group, const void* from, void* to, int bytes) = 0;
   // Likewise, ahead of the values that `start` sends: bytes to a rank of the group, and at most `bytes` from one.
@@ -65,7 +65,7 @@ class Network {
   // whether one has arrived.
   virtual RequestPtr send_message(const Message& message, int rank) = 0;
   virtual bool receive_message(Message& message) = 0;
-  // No message will arrive any more.
+  // No further message will arrive.
   virtual void stop_listening() {}
 };
 

@@ -1,4 +1,5 @@
-// The part of PJRT's C interface that forerun uses: layouts of arguments, and places in a plugin's table of functions.
+// The part of PJRT's C interface that forerun uses: layouts of arguments, and positions in a plugin's table of
+// functions.
 //
 // PJRT is OpenXLA's interface to devices. A plugin is a shared library that exports `GetPjrtApi`, which returns a table
 // of functions. Each function takes one structure, whose first field is its size: a plugin that is older than the
@@ -15,7 +16,7 @@ inline constexpr int kMajor = 0;
 inline constexpr int kMinor = 81;   // the oldest that is accepted
 inline constexpr int kSlots = 118;  // functions of that version; a newer table has more
 
-// Objects of plugins: addresses that are opaque to everything else.
+// Objects of plugins: opaque addresses.
 struct Error;
 struct Event;
 struct Client;
@@ -94,13 +95,13 @@ enum class ElementType : int { invalid, pred, s8, s16, s32, s64, u8, u16, u32, u
 enum class HostBuffer : int {
   immutable_during_call,  // copied before the call returns
   immutable_until_done,   // may be read until the event `done_with_host_buffer`
-  immutable_zero_copy,    // may be the device's memory until the buffer dies, which that event tells
+  immutable_zero_copy,    // may be the device's memory until the buffer is destroyed, which that event reports
   mutable_zero_copy,
 };
 
 struct MemoryLayout;
 
-// The arguments of a function: `kSlot` is its place in the table. The fields that the function writes follow "out".
+// The arguments of a function: `kSlot` is its position in the table. The fields that the function writes follow "out".
 struct Arguments {
   size_t struct_size;
   Extension* extension_start;
@@ -157,7 +158,7 @@ struct EventAwait {
   Arguments head;
   Event* event;
 };
-// The callback owns the error. It may be called within this call, if the event is ready.
+// The callback owns the error. It may be called during this call, if the event is ready.
 struct EventOnReady {
   static constexpr int kSlot = 9;
   Arguments head;
@@ -227,12 +228,12 @@ struct ClientBufferFromHostBuffer {
   ElementType type;
   const int64_t* dims;
   size_t num_dims;
-  const int64_t* byte_strides;  // none: in C order
+  const int64_t* byte_strides;  // null: in C order
   size_t num_byte_strides;
   HostBuffer host_buffer_semantics;
   Device* device;
-  Memory* memory;                // none: the device's own
-  MemoryLayout* device_layout;   // none: in C order
+  Memory* memory;                // null: the device's default
+  MemoryLayout* device_layout;   // null: in C order
   Event* done_with_host_buffer;  // out
   Buffer* buffer;                // out
 };
@@ -257,7 +258,7 @@ struct DeviceGetDescription {
   DeviceDescription* device_description;
 };
 
-// A figure that a plugin may not know.
+// A number that a plugin may not know.
 struct OptionalBytes {
   int64_t value;
   bool is_set;
@@ -325,7 +326,7 @@ struct LoadedExecutableExecute {
   Buffer* const* const* argument_lists;  // one per device
   size_t num_devices, num_args;
   Buffer** const* output_lists;    // out; one per device
-  Event** device_complete_events;  // out, one per device; may be none
+  Event** device_complete_events;  // out, one per device; may be null
   Device* execute_device;
 };
 struct ExecutableDeserializeAndLoad {
@@ -442,7 +443,7 @@ struct ExecutableGetCompiledMemoryStats {
   Arguments head;
   Executable* executable;
   int64_t generated_code_size_in_bytes, argument_size_in_bytes, output_size_in_bytes;  // all out
-  int64_t alias_size_in_bytes;  // of arguments, whose memory becomes that of results
+  int64_t alias_size_in_bytes;  // of arguments whose memory results reuse
   int64_t temp_size_in_bytes;
   int64_t host_generated_code_size_in_bytes, host_argument_size_in_bytes, host_output_size_in_bytes,
       host_alias_size_in_bytes, host_temp_size_in_bytes;
@@ -463,7 +464,7 @@ struct ClientDmaUnmap {
   void* data;
 };
 
-// Structures are handed over with zeros wherever no value is given, between the fields too.
+// Structures are passed with zeros wherever no value is given, between the fields too.
 template <class A>
 A arguments() {
   A a;

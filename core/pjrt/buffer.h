@@ -1,4 +1,4 @@
-// Memory on a device, with the values of one array in it.
+// Memory on a device that holds the values of one array.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,12 +13,12 @@
 namespace forerun::pjrt {
 
 abi::ElementType element_type(DType dtype);
-DType dtype_of(abi::ElementType type);  // throws TypeError for one that forerun does not have
+DType dtype_of(abi::ElementType type);  // throws TypeError for a type that forerun does not have
 
-// Owns a buffer of a plugin: one that is ready, or will be. Its values never change; an execution may take its memory.
+// Owns a buffer of a plugin, which is ready or will be. Its values never change; an execution may reuse its memory.
 class Buffer {
  public:
-  // The addresses from which on a plugin for processors uses host memory itself.
+  // With this alignment a plugin for processors uses host memory directly.
   static constexpr size_t kAlignment = 64;
 
   Buffer() = default;
@@ -30,19 +30,19 @@ class Buffer {
   }
   ~Buffer();
 
-  // A copy of host memory in C order, which must stay as it is until `done`. Zero-copy: it may be the buffer itself,
-  // and must stay until `done` says that the buffer is gone.
+  // A copy of host memory in C order, which must not change until `done`. Zero-copy: the memory may be used by the
+  // buffer, and must be kept until `done` reports that the buffer is destroyed.
   static Buffer from_host(const Device& device, const void* data, DType dtype, std::span<const int64_t> shape,
                           bool zero_copy, Event& done);
 
   explicit operator bool() const { return raw_; }
   abi::Buffer* raw() const { return raw_; }
   Event ready() const;
-  Event to_host(void* data, size_t bytes) const;  // behind what makes the buffer
+  Event to_host(void* data, size_t bytes) const;  // after the operation that writes the buffer
   Buffer copy_to(const Device& device) const;     // of the same client
-  void free_memory();                             // once its readers have ended; the object stays, of no use
-  void forget() { raw_ = nullptr; }               // in a child of the process, where the plugin may not be called
-  bool freed() const;                             // by free_memory(), or since an execution took the memory
+  void free_memory();                             // once its readers have ended; the object remains, but is unusable
+  void forget() { raw_ = nullptr; }               // in a forked child, where the plugin may not be called
+  bool freed() const;                             // whether by free_memory(), or by an execution that took the memory
   size_t bytes() const;
   DType dtype() const;
   std::vector<int64_t> shape() const;
@@ -53,7 +53,7 @@ class Buffer {
   abi::Buffer* raw_ = nullptr;
 };
 
-// The address of a buffer's memory for somebody else, for whom it stays as long as this lives.
+// The address of a buffer's memory for another library; the memory is kept as long as the object lives.
 class ExternalReference {
  public:
   ExternalReference(const Plugin& plugin, const Buffer& buffer);

@@ -8,7 +8,7 @@ namespace forerun::pjrt {
 
 namespace {
 
-// How often this process is a child of a fork.
+// The number of forks between the first process and this one.
 std::atomic<uint64_t> forks{0};
 
 uint64_t count_forks() {
@@ -32,7 +32,7 @@ abi::NamedValue named(const std::string& name, const std::variant<bool, int64_t,
   return named;
 }
 
-// Plugins for graphics processors answer so where there is none, and where there is no driver.
+// Plugins for graphics processors report this if there is no such processor, or no driver.
 bool says_no_device(const PluginError& error) {
   return std::string(error.what()).find("No visible GPU devices") != std::string::npos;
 }

@@ -1,4 +1,4 @@
-// The devices that a plugin found.
+// A plugin's client, and the devices that it found.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace forerun::pjrt {
 
 class Client;
 
-// Statistics of a device about its memory, in bytes; those that it does not give are missing.
+// Statistics of a device about its memory, in bytes; those that it does not report are missing.
 struct MemoryStats {
   int64_t in_use = 0;
   std::optional<int64_t> peak, limit;
@@ -30,7 +30,7 @@ class Device {
   abi::Device* raw() const { return raw_; }
   int id() const { return id_; }
   const std::string& kind() const { return kind_; }  // the model: "NVIDIA H100 80GB HBM3"
-  std::optional<MemoryStats> memory() const;         // none: the plugin does not say
+  std::optional<MemoryStats> memory() const;         // empty: the plugin does not report it
 
  private:
   const Client* client_;
@@ -39,16 +39,16 @@ class Device {
   std::string kind_;
 };
 
-// Options that the plugin knows by name, as "preallocate" and "memory_fraction" of those for graphics processors.
+// Options that the plugin knows by name, such as "preallocate" and "memory_fraction" for graphics processors.
 using ClientOptions = std::vector<std::pair<std::string, std::variant<bool, int64_t, float, std::string>>>;
 
-// As plugins take them; they refer to the options.
+// In the plugin's form; they refer to the options.
 std::vector<abi::NamedValue> named_values(const ClientOptions& options);
 
-// A plugin at work. Any thread may call it. A forked child may not: the plugin's threads are not there.
+// A running plugin. Any thread may call it. A forked child may not, as the plugin's threads do not exist there.
 class Client final : public MemoryRegistrar {
  public:
-  // Null where the plugin finds no device. Throws PluginError for anything else that it answers.
+  // Null if the plugin finds no device. Throws PluginError for any other error.
   static std::unique_ptr<Client> create(const Plugin& plugin, const ClientOptions& options = {});
   ~Client();
   Client(const Client&) = delete;
@@ -59,10 +59,10 @@ class Client final : public MemoryRegistrar {
   const std::string& platform() const { return platform_; }  // "cpu", "cuda"
   const std::string& platform_version() const { return platform_version_; }
 
-  // Whether this is a child of the process that made the client: nothing of the plugin may be called.
+  // Whether this is a forked child of the process that made the client: no function of the plugin may be called.
   bool in_child() const;
-  void check_process() const;  // throws in one
-  // For copies that the devices make by themselves. A plugin that has refused it once is not asked again.
+  void check_process() const;  // throws in a child
+  // For copies that the devices make directly. A plugin that has refused once is not asked again.
   bool register_memory(void* data, size_t bytes) const override;
   bool unregister_memory(void* data) const override;
 
@@ -72,7 +72,7 @@ class Client final : public MemoryRegistrar {
   abi::Client* const raw_;
   std::string platform_, platform_version_;
   std::vector<Device> devices_;
-  const uint64_t forks_;  // of this process, when the client was made
+  const uint64_t forks_;  // the value of `forks` when the client was made
   mutable std::atomic<bool> registers_{true};
 };
 

@@ -1,4 +1,4 @@
-// What a plugin answers when it cannot do what it is asked, as an exception.
+// The errors of a plugin as exceptions.
 #pragma once
 #include <string>
 
@@ -7,7 +7,7 @@
 
 namespace forerun::pjrt {
 
-// An error of a plugin: its code and text. One without memory on the device has the kind `ErrorKind::memory`.
+// An error of a plugin: its code and text. For exhausted device memory the kind is `ErrorKind::memory`.
 class PluginError : public Error {
  public:
   PluginError(abi::Code code, const std::string& message) : Error(kind_of(code), message), code(code) {}

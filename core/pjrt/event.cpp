@@ -27,8 +27,8 @@ std::unique_ptr<PluginError> Event::wait() const {
   return nullptr;
 }
 
-// A request for a call when an event is ready. It lives until that call was made, and the request has returned: the
-// plugin may do either first, and still uses the event in both.
+// A request for a call when an event is ready. It lives until the call was made and the request has returned: the
+// plugin may do either first, and uses the event in both.
 struct Event::Watch {
   Event event;
   Callback callback;

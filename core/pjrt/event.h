@@ -1,4 +1,4 @@
-// What a plugin tells the end of its work with.
+// The events by which a plugin reports the end of its work.
 #pragma once
 #include <functional>
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace forerun::pjrt {
 
-// Owns an event of a plugin: work that has ended or will, well or with an error.
+// Owns an event of a plugin: work that has ended or will end, successfully or with an error.
 class Event {
  public:
   // Called once, with null or the error. By a thread of the plugin, or within on_ready() if the event is ready.
@@ -25,8 +25,8 @@ class Event {
 
   explicit operator bool() const { return raw_; }
   bool ready() const;
-  std::unique_ptr<PluginError> wait() const;  // null: ended well
-  // Hands the event over. No lock may be held that the callback takes.
+  std::unique_ptr<PluginError> wait() const;  // null: success
+  // Transfers the event to the plugin. No lock may be held that the callback takes.
   void on_ready(Callback callback) &&;
 
  private:

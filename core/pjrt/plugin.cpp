@@ -38,7 +38,7 @@ std::string text_of(const abi::NamedValue& value) {
   return text;
 }
 
-// A plugin that was built again with the same versions is another file.
+// A plugin that was rebuilt with the same versions has a different file.
 std::string file_identity(const std::string& path) {
   struct stat facts{};
   if (stat(path.c_str(), &facts) != 0) return {};
@@ -66,7 +66,7 @@ void check_version(const abi::Table& table, const std::string& path) {
 
 const Plugin& Plugin::load(const std::string& path) {
   static std::mutex mutex;
-  static auto& loaded = *new std::map<std::string, std::unique_ptr<const Plugin>>;  // is there to the very end
+  static auto& loaded = *new std::map<std::string, std::unique_ptr<const Plugin>>;  // never destroyed
   const std::string real = real_path(path);
   std::lock_guard lock(mutex);
   auto& plugin = loaded[real];
@@ -106,7 +106,7 @@ std::unique_ptr<PluginError> Plugin::take(abi::Error* error) const {
   if (abi::Error* other = answer(code)) drop(other), code.code = abi::Code::unknown;
   auto text = abi::arguments<abi::ErrorMessage>();
   text.error = error;
-  answer(text);  // returns nothing, as the next
+  answer(text);  // returns nothing, like the next function
   auto taken = std::make_unique<PluginError>(code.code, std::string(text.message, text.message_size));
   drop(error);
   return taken;

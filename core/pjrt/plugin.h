@@ -13,18 +13,18 @@ namespace forerun::pjrt {
 // Loaded once per file and process, and never unloaded: a plugin has threads, and code that runs at exit. Any thread.
 class Plugin {
  public:
-  // Throws Error where the file is not a plugin, or is one of a version that cannot be called.
+  // Throws Error if the file is not a plugin, or is one of an unsupported version.
   static const Plugin& load(const std::string& path);
 
   const std::string& path() const { return path_; }
   int minor_version() const { return table_->version.minor_version; }
-  // Attributes that the plugin gives of itself, as text: "xla_version", "stablehlo_current_version" and others.
+  // Attributes that the plugin reports about itself, as text: "xla_version", "stablehlo_current_version" and others.
   const std::vector<std::pair<std::string, std::string>>& attributes() const { return attributes_; }
-  // Differs where executables may not be exchanged: versions, the file of the plugin, and the processor.
+  // Differs between plugins that cannot exchange executables: versions, the file of the plugin, and the processor.
   const std::string& fingerprint() const { return fingerprint_; }
 
-  // Whether this plugin has the function; all that `abi.h` lists are there from its minor version on, but a plugin may
-  // leave one empty.
+  // Whether this plugin has the function; all functions in `abi.h` exist from its minor version on, but a plugin may
+  // leave one null.
   template <class A>
   bool has() const {
     return has(A::kSlot);
@@ -34,13 +34,13 @@ class Plugin {
   void call(A& arguments) const {
     if (abi::Error* error = answer(arguments)) throw_error(error);
   }
-  // The same for what gives things back, which must not throw: an error is dropped.
+  // The same for functions that release objects, which must not throw: an error is dropped.
   template <class A>
   void give_back(A& arguments) const noexcept {
     if (!has<A>()) return;
     if (abi::Error* error = answer(arguments)) drop(error);
   }
-  // Takes an error that the plugin made, which is given back to it. Null for none.
+  // Takes an error of the plugin, which is returned to it. Null for no error.
   std::unique_ptr<PluginError> take(abi::Error* error) const;
   // The entry of the plugin's chain of extensions with this type, or null.
   const abi::Extension* extension(int type) const;

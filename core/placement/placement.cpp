@@ -17,7 +17,7 @@ namespace forerun {
 
 namespace {
 
-constexpr int kHost = 0;  // the device that works for accelerators
+constexpr int kHost = 0;  // the device whose queues run host ops of accelerators
 
 Accelerator* accelerator_of(const Storage& storage) { return storage.budget->accelerator; }
 MemoryBudget* budget_of_device(int device) { return Engine::get().devices[device].budget.get(); }
@@ -28,15 +28,15 @@ void check_usable(const MemoryBudget& budget) {
               budget.accelerator->name() + ": must be used by the process that has opened it, got a forked child");
 }
 
-// A device writes storages as a whole: it makes their values anew.
+// A device always writes whole storages.
 void write_as_a_whole(Op& op) {
   for (int i = 0; i < op.n_access; ++i) op.access(i).place = 0;
 }
 
-// Nothing has written it yet: it has no values on a device, not even any.
+// Whether no op has written the storage: then it has no values on any device.
 bool is_new(const Storage& storage) { return storage.issued.load(std::memory_order_relaxed) == 0 && !storage.failure; }
 
-// An op that is given back unless it is submitted.
+// An op that is discarded unless it is submitted.
 class Owned {
  public:
   explicit Owned(Op* op) : op_(op) {}
@@ -52,7 +52,7 @@ class Owned {
   Op* op_;
 };
 
-// A description in the memory of the last one of this thread, unless that is in use.
+// A description that reuses this thread's last one, unless that is in use.
 class Description {
  public:
   Description() {
@@ -75,8 +75,8 @@ class Description {
 thread_local bool Description::used_ = false;
 thread_local OpSpec Description::kept_;
 
-// One storage after the other, in the places where their devices have them: an op, and what must be done before it and
-// behind it.
+// Finds, storage by storage, the devices with the operands' values and submits the op, with the copies that it needs
+// before and after.
 class Placing {
  public:
   Placing(Op* op, Queue::Kind kind, const Submit& submit) : op_(op), kind_(kind), submit_(submit) {}
@@ -116,7 +116,8 @@ class Placing {
     return all_accesses([&](const Access& a) { return a.mode == Mode::read || accelerator_of(*a.storage) == here; });
   }
 
-  // The op as the device has it, behind copies of operands that are elsewhere; false: the device has no code for it.
+  // Builds the op as the device runs it, behind copies of operands that are elsewhere; false: the device has no code
+  // for it.
   bool run_on(int device, Accelerator& here, OpSpec& spec) {
     if (!here.lower(*op_, spec)) return false;
     for (int i = 0; i < op_->n_access; ++i)
@@ -138,7 +139,7 @@ class Placing {
     for (auto& [original, there] : written_) transfer(there, original);
   }
 
-  // Before a part of a storage is written, or read.
+  // Before a part of a storage is written or read.
   void write_if_new(Storage& storage) {
     if (!is_new(storage)) return;
     const auto dtype = storage.form.dtype == DebugShape::kNone ? DType::u8 : static_cast<DType>(storage.form.dtype);
@@ -148,7 +149,8 @@ class Placing {
     place(op.release(), storage.budget->device, Queue::Kind::compute, submit_);
   }
 
-  // The values of a storage in the memory of another device. The copy is submitted, but where all is overwritten.
+  // The copy of a storage's values in the memory of another device. The copy op is submitted, unless all values are
+  // overwritten.
   const Array& mirror(Storage& storage, int device, bool overwritten = false) {
     for (Mirror& known : mirrors_)
       if (known.of == &storage) {
@@ -186,7 +188,7 @@ class Placing {
 
   // --- copies ---
 
-  // Whether it is a copy from one memory to another.
+  // Whether the op copies from one memory to another.
   bool copies_between(const OpSpec& spec) const {
     return std::string_view(spec.kind) == "copy" && spec.inputs.size() == 1 && spec.outputs.size() == 1 &&
            spec.inputs[0].access >= 0;
@@ -195,8 +197,7 @@ class Placing {
     return Array(static_cast<Buffer*>(op_->access(operand.access).storage), operand.layout);
   }
 
-  // Values go from storage to storage; so they are put together first, and spread afterwards, where they are part of a
-  // storage.
+  // Values are copied storage by storage; so parts of a storage are gathered before the copy, and scattered after it.
   void copy_between(const OpSpec& spec) {
     Array from = operand(spec.inputs[0]), to = operand(spec.outputs[0]);
     if (!whole(from) || from.layout.dtype != to.layout.dtype) {
@@ -221,7 +222,7 @@ class Placing {
       submit_(made, device, Queue::Kind::compute, device);
   }
 
-  // All values of a storage, to one of the same size somewhere else.
+  // Copies all values of a storage to one of the same size on another device.
   void transfer(const Array& from, const Array& to) {
     Accelerator *source = accelerator_of(*from.storage()), *target = accelerator_of(*to.storage());
     const int here = from.storage()->budget->device, there = to.storage()->budget->device;
@@ -250,7 +251,7 @@ class Placing {
   const Queue::Kind kind_;
   const Submit& submit_;
   std::vector<Mirror> mirrors_;
-  std::vector<std::pair<Array, Array>> written_;  // on an accelerator, and where the host writes it
+  std::vector<std::pair<Array, Array>> written_;  // storages on an accelerator, and the host copies that the op writes
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-# What the generated stub cannot know: the types whose slots are filled by hand, and what functions on arrays give back.
-# Every array that the core makes is of the class that wire() is given, `forerun.np.ndarray`.
+# Additions to the generated stub: the types whose slots are filled by hand, and the results of functions on arrays.
+# Every array that the core makes is of the class that wire() registers, `forerun.np.ndarray`.
 # Format: https://nanobind.readthedocs.io/en/latest/typing.html#pattern-files
 
 _core.__prefix__:
@@ -10,7 +10,7 @@ _core.__prefix__:
     from forerun._runtime.device import Device as _Device
 
     class Array:
-        """An array: a storage, and how its elements lie in it. Base of the class that users see."""
+        """An array: a storage, and the layout of its elements. Base of the class that users see."""
         shape: tuple[int, ...]
         strides: tuple[int, ...]
         ndim: int
@@ -118,12 +118,12 @@ _core.__prefix__:
         def __setitem__(self, index: Any, value: Any, /) -> None: ...
 
     class Fallback:
-        """Calls a function, and another one with what the first refuses. With few values in NumPy's arrays: `theirs`."""
+        """Calls a function, and another one if the first rejects its arguments; `theirs` for NumPy's small arrays."""
         def __init__(self, function: Any, otherwise: Any, theirs: Any = None, /) -> None: ...
         def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 
     class Primitive:
-        """A Python function that counts as one op."""
+        """A Python function that is recorded as one op."""
         forward: Any
         name: str
         parameters: tuple[str, ...]
@@ -151,7 +151,7 @@ _core.__prefix__:
         def __init__(self, grad: Any, grad_req: str) -> None: ...
 
     class Node:
-        """A recorded op: where the arrays that it made came from."""
+        """A recorded op: the inputs of the arrays that it computed."""
         op: Any
         attrs: Any
         seq: int
@@ -160,7 +160,7 @@ _core.__prefix__:
         outputs: tuple[Any, ...]
 
     class Program:
-        """A recorded string of ops: a call issues it for a tuple of arrays; None if it does not suit them."""
+        """A recorded sequence of ops: a call issues it for a tuple of arrays; None if it does not fit them."""
         steps: tuple[str, ...]
         whole: bool
         def __call__(self, inputs: tuple[Any, ...], /) -> Any: ...

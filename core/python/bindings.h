@@ -27,8 +27,8 @@ class Module : public nb::module_ {
   }
 };
 
-// Functions for Python take text as `const char*`, and sequences as handles: what nanobind converts into containers
-// itself would end the process where there is no memory for them.
+// Functions for Python take text as `const char*`, and sequences as handles: nanobind's own conversion to containers
+// would end the process if memory is exhausted.
 template <class T>
 std::vector<T> list_of(nb::handle sequence) {
   std::vector<T> all;
@@ -36,7 +36,7 @@ std::vector<T> list_of(nb::handle sequence) {
   return all;
 }
 
-// A new reference as nanobind's object; the set exception if it is null.
+// A new reference as nanobind's object; throws the set exception if it is null.
 inline nb::object checked(PyObject* o) {
   if (!o) throw nb::python_error();
   return nb::steal(o);

@@ -1,7 +1,7 @@
 // The front end: the data of this folder's code, and the order in which it issues operations. One thread has it at a
-// time. The interpreter lock sees to that; an interpreter without that lock has a lock for every object instead, and
-// that of one object is the front end's. It is released like the other one, wherever its thread leaves the interpreter
-// to wait.
+// time. The interpreter lock ensures that; an interpreter without that lock has a lock for every object instead, and
+// the lock of one object is used for the front end. It is released like the interpreter lock, wherever its thread
+// leaves the interpreter to wait.
 #pragma once
 #include <Python.h>
 
@@ -11,12 +11,12 @@ namespace forerun {
 
 inline PyObject* front_end = nullptr;  // the object
 
-// Makes it; false with an exception set.
+// Creates it; false with an exception set.
 inline bool make_front_end() {
   return (front_end = PyObject_CallNoArgs(reinterpret_cast<PyObject*>(&PyBaseObject_Type))) != nullptr;
 }
 
-// While it lives, this thread, which has the interpreter, has the front end.
+// While it lives, this thread, which is attached to the interpreter, holds the front end.
 class InFrontEnd {
  public:
   InFrontEnd() { PyCriticalSection_Begin(&section_, front_end); }
@@ -37,8 +37,8 @@ struct CallInFrontEnd<function> {
   }
 };
 
-// A function for a table of CPython's, which runs in the front end. Those that visit objects need none: other threads
-// stand still.
+// A function for a table of CPython's, which runs in the front end. Functions that visit objects do not need it: other
+// threads are stopped.
 template <auto function>
 inline constexpr auto* exclusive = CallInFrontEnd<function>::call;
 
@@ -48,7 +48,7 @@ inline bool make_front_end() { return true; }
 
 class InFrontEnd {
  public:
-  InFrontEnd() {}  // NOLINT: so that no compiler takes a variable of this class for an unused one
+  InFrontEnd() {}  // so that no compiler takes a variable of this class for an unused one
 };
 
 template <auto function>
@@ -56,7 +56,7 @@ inline constexpr auto* exclusive = function;
 
 #endif
 
-// f() in the front end.
+// Calls f() in the front end.
 template <class F>
 decltype(auto) in_front_end(F f) {
   InFrontEnd here;

@@ -1,4 +1,4 @@
-// The module forerun._core: its types, and the functions that issue the families.
+// The module forerun._core: its types, and the functions that issue operations.
 #define FORERUN_IMPORTS_NUMPY
 #include <nanobind/nanobind.h>
 
@@ -76,7 +76,7 @@ NB_MODULE(_core, module) {
       set_python_error(error);
     }
   });
-  nb::set_leak_warnings(false);  // a loop that was not closed keeps its completion queue to the end of the process
+  nb::set_leak_warnings(false);  // a loop that was not closed keeps its completion queue until the end of the process
   m.doc() = "The engine of forerun, and the arrays that it works on. Private: use the package.";
   m.attr("Array") = nb::steal(reinterpret_cast<PyObject*>(make_array_type()));
   m.attr("Ufunc") = nb::steal(reinterpret_cast<PyObject*>(make_ufunc_type()));

@@ -1,6 +1,5 @@
 // Registration of the Python package's functions with the core: each by name, in one call that fails unless it is
-// complete.
-// src/forerun/_wiring makes it.
+// complete. src/forerun/_wiring makes the call.
 #include <functional>
 #include <string>
 #include <utility>
@@ -26,7 +25,7 @@ namespace {
 
 struct Need {
   std::string name;
-  std::function<void(nb::handle)> set;  // throws if what is given cannot be that
+  std::function<void(nb::handle)> set;  // throws if the object has a wrong type
 };
 
 Error refused(const std::string& name, const char* wanted, nb::handle given) {

@@ -74,8 +74,8 @@ class Calculation {
     }
   }
 
-  // `all_fit`: there is memory for everything; otherwise an array may be poisoned for want of it, and so may what was
-  // made of it.
+  // `all_fit`: there is memory for everything; otherwise an array may be poisoned for lack of memory, and so may
+  // results computed from it.
   void check_all(bool all_fit = true) {
     for (Slot& slot : slots_) {
       wait_for(*slot.array.storage());
@@ -97,9 +97,9 @@ class Calculation {
     int kind = 0;
     Values values;
     std::string failure;
-    uint64_t failed = 0;  // which failure of the calculation that is
+    uint64_t failed = 0;  // the number of the failure in the calculation
   };
-  // Of several failures the earliest stays.
+  // Of several failures the earliest is kept.
   static void inherit(Slot& slot, const Slot& from) {
     if (!from.failure.empty() && (slot.failure.empty() || from.failed < slot.failed))
       slot.failure = from.failure, slot.failed = from.failed;
@@ -143,7 +143,7 @@ class Calculation {
     slot = std::move(made);
   }
 
-  // The kind that two broadcast to.
+  // The kind of the result of broadcasting both.
   static int together(int a, int b) { return a == b ? a : a == 3 ? b : b == 3 ? a : 0; }
   uint64_t at(const Slot& slot, int64_t row, int64_t column) const {
     const Shape& s = shapes_[slot.kind];

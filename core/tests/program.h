@@ -18,7 +18,7 @@
 namespace forerun::test {
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr bool kSanitized = true;  // everything takes some ten times as long
+constexpr bool kSanitized = true;  // everything takes about ten times as long
 #else
 constexpr bool kSanitized = false;
 #endif
@@ -29,14 +29,14 @@ inline void check(bool holds, const std::string& what) {
   std::exit(1);
 }
 
-// Whether this thread is outside the engine, in what a test does for itself.
+// Whether this thread is outside the engine, in code of the test itself.
 inline thread_local bool outside = false;
 struct InEngine {
   const bool before = std::exchange(outside, false);
   ~InEngine() { outside = before; }
 };
 
-// The wait of a front end: in slices, as a wait that answers signals does.
+// The wait of a front end: in slices, like a wait that answers signals.
 inline void wait_for(Storage& storage) {
   InEngine entered;
   while (!Engine::get().waiter.wait(storage, std::chrono::milliseconds(50))) {
@@ -55,7 +55,8 @@ inline void wait_all() {
   }
 }
 
-// out[i] = 3 * out[i] + a[i] + 7 * b[i % |b|] + c, or without the first term. Throws if told to, in its last tile.
+// out[i] = 3 * out[i] + a[i] + 7 * b[i % |b|] + c, or without the first term. With `throws`, it throws in its last
+// tile.
 struct Mix final : Kernel {
   int64_t parts;
   uint64_t c;
@@ -86,11 +87,12 @@ struct Fill final : Kernel {
   }
 };
 
-// The values of a storage after its last issued write, if all had run in program order; empty `failure`: no failure.
+// The values of a storage after its last issued write, if all ops had run in program order; empty `failure`: no
+// failure.
 struct Expected {
   std::vector<uint64_t> values;
   std::string failure;
-  uint64_t failed = 0;  // which failure of its program that is
+  uint64_t failed = 0;  // the number of the failure in its program
 };
 
 // One front-end thread's program over arrays of its own. It issues and executes in order at the same time.
@@ -114,7 +116,8 @@ class Program {
     }
   }
 
-  // Checks the pending operations that an array needs: in order, and each but the last for a later one.
+  // Checks the pending operations that an array needs: they are in order, and each but the last is needed by a later
+  // one.
   void look(size_t i) {
     auto found = Engine::get().introspection.needed({arrays_[i].buffer}, 50);
     std::vector<uint64_t> read;
@@ -122,7 +125,7 @@ class Program {
       check(k + 1 == found.size() || std::count(read.begin(), read.end(), found[k].seq),
             "an op is needed by a later one");
       for (uint64_t seq : found[k].reads)
-        check(seq < found[k].seq, "what an op reads was issued before it"), read.push_back(seq);
+        check(seq < found[k].seq, "the inputs of an op were issued before it"), read.push_back(seq);
     }
     check(found.size() <= 50, "no more than asked for");
   }
@@ -162,7 +165,7 @@ class Program {
     return op;
   }
 
-  // A new array in place of an old one, whose last handle goes.
+  // Replaces an array by a new one; the last handle of the old one is released.
   void renew(size_t i) {
     Slot& slot = arrays_[i];
     if (slot.buffer) slot.buffer->release_handle();
@@ -184,7 +187,7 @@ class Program {
     if (!update && (out == a || out == b)) return;
     Slot &so = arrays_[out], &sa = arrays_[a], &sb = arrays_[b];
     uint64_t c = random_();
-    // A part may read what another part writes only at its own place.
+    // A part may read only those elements of another part's output that it writes itself.
     bool alone = out == a || out == b;
     int64_t parts = alone ? 1 : 1 + random_() % 5;
     Op* op = make(so.buffer->budget->device, random_() % 4 == 0);
@@ -211,7 +214,7 @@ class Program {
   }
 
   std::mt19937 random_;
-  uint64_t failed_ = 0;  // how many steps have
+  uint64_t failed_ = 0;  // the number of failed steps
   bool failures_;
   std::vector<Slot> arrays_;
 };

@@ -1,4 +1,5 @@
-// operator new and aligned_alloc that can be made to fail: for one source of a program or a library to be preloaded.
+// operator new and aligned_alloc that can be made to fail: for one source file of a program, or a library to be
+// preloaded.
 #pragma once
 #include <atomic>
 #include <cstdlib>
@@ -6,11 +7,11 @@
 
 namespace refusal {
 
-inline std::atomic<long> left{-1};   // requests that are granted before one is refused; negative: all are
-inline std::atomic<long> again{-1};  // what `left` is then
+inline std::atomic<long> left{-1};   // requests that are granted before one is refused; negative: all are granted
+inline std::atomic<long> again{-1};  // the next value of `left`
 inline std::atomic<long> refused{0};
 
-// From the n-th request on one is refused, and after each `period` others one more; negative: none.
+// The n-th request is refused, then one more after each `period` requests; negative: none.
 inline void from(long n, long period) { again.store(period), left.store(n); }
 inline void stop() { again.store(-1), left.store(-1); }
 

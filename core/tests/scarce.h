@@ -7,7 +7,7 @@
 
 namespace forerun::test {
 
-// A storage whose memory cannot be had some times.
+// A storage whose memory sometimes cannot be allocated.
 struct Scarce final : Storage {
   Scarce(size_t bytes, int refusals, MemoryBudget* budget) : Storage(bytes, budget), refusals(refusals) {
     retain_handle();

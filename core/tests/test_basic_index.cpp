@@ -1,4 +1,4 @@
-// Views that basic indices select, compared with elements that are counted one by one.
+// Views that basic indices select, compared with elements enumerated one by one.
 #include "array/basic_index.h"
 
 #include <cstdio>
@@ -14,7 +14,7 @@ namespace {
 
 Layout vector_of(int64_t n) { return Layout::dense(DType::f64, Dims{n}); }
 
-// The positions that Python's slice(start, stop, step) has of n, by its definition.
+// The positions that Python's slice(start, stop, step) selects of n, by its definition.
 std::vector<int64_t> positions(int64_t n, int64_t start, int64_t stop, int64_t step) {
   auto from_end = [&](int64_t i) { return i < 0 ? i + n : i; };
   start = from_end(start), stop = from_end(stop);

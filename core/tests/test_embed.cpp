@@ -88,7 +88,7 @@ void errors_are_raised_where_results_are_read() {
   check(message([&] { x.values<int64_t>(); }) == "broken: out of order", "the error, raised by every read");
   Operation("whole").write(x).run([](Operands& o) { o.out<int64_t>(0)[0] = 5; });
   check(x.read<int64_t>()[0] == 5, "a write of all of it makes an array good again");
-  check(message([&] { y.wait(); }) == "broken: out of order", "what was computed from the bad values stays bad");
+  check(message([&] { y.wait(); }) == "broken: out of order", "a result computed from the failed values has failed");
 }
 
 void mistakes_are_errors_of_the_call() {
@@ -117,7 +117,7 @@ void unused_results_of_pure_kernels_may_be_dropped() {
     Operation("pure").write(x).pure().run([alive = std::move(alive)](Operands& o) { o.out<int8_t>(0)[0] = 1; });
   }
   wait_all();
-  check(seen.expired(), "a kernel and what it holds are gone once its operation has ended");
+  check(seen.expired(), "a kernel is destroyed with its captures once its operation has ended");
 }
 
 void threads_queue_side_by_side() {

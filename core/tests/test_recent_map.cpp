@@ -1,4 +1,4 @@
-// The map of the keys that were used last.
+// The map that keeps the keys that were used last.
 #include "base/containers/recent_map.h"
 #include "program.h"
 

@@ -1,4 +1,4 @@
-// Sets of numbers that lie close together, beside the standard library's.
+// Sets of numbers that lie close together, compared with the standard library's.
 #include <cstdio>
 #include <cstdlib>
 #include <random>

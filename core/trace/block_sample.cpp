@@ -6,7 +6,7 @@ namespace forerun {
 
 namespace {
 
-// Which of two neighbours is kept, when one must go: as if by chance, so that nothing that returns regularly is missed.
+// Which of two neighbours is kept when one must be dropped: pseudo-random, so that nothing periodic is always missed.
 bool second_of(uint64_t pair, int level) {
   uint64_t x = (pair + 1) * 0x9e3779b97f4a7c15 + static_cast<uint64_t>(level) * 0xd1b54a32d192ed03;
   x = (x ^ (x >> 32)) * 0xd6e8feb86659fd93;
@@ -64,7 +64,7 @@ void BlockSample::decide(uint64_t block) {
   h.n_blocks = std::max<uint64_t>(h.n_blocks, place + 1);
 }
 
-// One of 2^level neighbours.
+// Whether it is the one chosen of 2^level neighbours.
 bool BlockSample::chosen(uint64_t block) const {
   uint64_t n = block - first_;
   for (int i = 0; i < level_; ++i, n >>= 1)
@@ -72,8 +72,8 @@ bool BlockSample::chosen(uint64_t block) const {
   return true;
 }
 
-// One block of two gives its place away. New ones come there last, and the oldest first: when all ops that had it have
-// ended long since, as fewer ops can be in flight than half of the places have space for.
+// Drops one block of each pair. The freed places are reused last, the oldest first: by then all ops of the old block
+// have ended, since fewer ops can be in flight than half of the places hold.
 void BlockSample::halve() {
   int pairs = n_kept_ / 2, left = n_kept_ - pairs;
   std::array<uint8_t, kBlocks> given;

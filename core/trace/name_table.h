@@ -1,4 +1,4 @@
-// The names that a recording has as text already, so that each is written once.
+// The names whose text a recording already contains, so that each is written once.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -26,7 +26,7 @@ class NameTable {
   }
 
  private:
-  // The place of a name: its own, or a free one, or one of another name if none is free.
+  // The place of a name: its own, a free one, or that of another name if no place is free.
   std::atomic<const char*>& place(const char* name) {
     size_t i = reinterpret_cast<uintptr_t>(name) / 8 % kNames;
     for (int tries = 0; tries < 16; ++tries, i = (i + 1) % kNames) {

@@ -40,7 +40,7 @@ void RecordingMemory::write_text(char kind, uint64_t number, const char* text) {
 std::string RecordingMemory::copy() const {
   std::string all;
   const Head& h = head();
-  auto copy = [&](size_t from, size_t bytes) {  // by words, which others may write meanwhile
+  auto copy = [&](size_t from, size_t bytes) {  // word by word, as other threads may write meanwhile
     size_t to = all.size();
     all.resize(to + bytes);
     for (size_t i = 0; i < bytes; i += 8) {
@@ -55,7 +55,7 @@ std::string RecordingMemory::copy() const {
   copy(kAtLines, kLines * sizeof(LineRecord));
   copy(kAtMore, h.n_more * sizeof(MoreRecord));
   copy(kAtOps, h.n_blocks * kBlockOps * sizeof(OpRecord));
-  reinterpret_cast<Head*>(all.data())->ended = 1;  // nothing more will come here
+  reinterpret_cast<Head*>(all.data())->ended = 1;  // nothing is recorded after this
   return all;
 }
 

@@ -22,14 +22,14 @@ class RecordingMemory {
   // Takes memory for a new recording, of a file unless `path` is null. Returns 0 or an errno: EBUSY if another process
   // records into that file.
   int take(const char* path);
-  // Gives the memory to the caller, which unmaps it, and closes the file.
+  // Gives the memory to the caller, which must unmap it, and closes the file.
   char* release();
   static bool unmap(char* data);
 
-  void calibrate();  // notes one moment by both clocks
-  // A row of text, as far as there is memory for it: else the number has no name.
+  void calibrate();  // records one moment on both clocks
+  // A row of text, if there is memory for it; otherwise the number has no name.
   void write_text(char kind, uint64_t number, const char* text);
-  // All of it in one piece, without unused parts.
+  // All records in one piece, without unused parts.
   std::string copy() const;
 
  private:

@@ -59,11 +59,11 @@ void Trace::release_ended(uint64_t oldest) {
 void Trace::enter(uint64_t key, uint64_t block) {
   std::lock_guard guard(mutex_);
   here_ = {key | block, nullptr};
-  if (key != key_.load(std::memory_order_relaxed)) return;  // it has ended meanwhile
+  if (key != key_.load(std::memory_order_relaxed)) return;  // the recording has ended meanwhile
   here_.block = blocks_.records(block);
 }
 
-// --- what is recorded ------------------------------------------------------------------------------------------------
+// --- recording -------------------------------------------------------------------------------------------------------
 
 void Trace::depends(OpRecord& op, uint64_t on) {
   uint64_t back = op.seq - on;
@@ -111,8 +111,8 @@ void Trace::waited(const char* name, uint32_t site, uint64_t seq, uint64_t next,
   record->name = reinterpret_cast<uintptr_t>(name), record->site = site;
 }
 
-// The front end has now done what it did after its last wait: as much of this as fits into that wait could have been
-// done in it.
+// The front end has completed the work after its last wait; as much of it as fits into that wait could have been done
+// during it.
 void Trace::settle_last(uint64_t key, uint64_t now) {
   if (last_.key == key && now > last_.ended) last_.line->lost += std::min(last_.ticks, now - last_.ended);
   last_.key = 0;
@@ -122,7 +122,7 @@ void Trace::read(const char* name, uint32_t site) {
   if (on()) line(name, site).reads += 1;
 }
 
-// When there are too many lines, the rest share a place.
+// When there are too many lines, the rest share one record.
 LineRecord& Trace::line(const char* name, uint32_t site) {
   LineRecord* all = memory_.at<LineRecord>(kAtLines);
   uintptr_t what = reinterpret_cast<uintptr_t>(name);

@@ -1,9 +1,9 @@
-// What happened when, kept while a profiler asks for it, in memory that is taken at the start and never grows.
+// The recording of operations and waits for a profiler, in memory that is allocated at the start and never grows.
 //
-// Ops are recorded in blocks of 1024 that were issued one after the other: a short run is recorded whole, and of a long
-// one there is a sample of blocks (block_sample.h). The times of all waits are summed by line.
+// Ops are recorded in blocks of 1024 that were issued one after the other: a short run is recorded completely, a long
+// one as a sample of blocks (block_sample.h). The times of all waits are summed by line.
 //
-// The memory may be a file's: the records survive even if the process is killed.
+// The memory may be a file's: the records then survive even if the process is killed.
 #pragma once
 #include <mutex>
 #include <string>
@@ -25,21 +25,21 @@ class Trace {
   Trace(const Trace&) = delete;
   bool on() const { return key_.load(std::memory_order_relaxed) != 0; }
 
-  // BlockSample::apart. Set while nothing is recorded; returns the former number.
+  // BlockSample::apart. Set while nothing is recorded; returns the old value.
   uint64_t set_apart(uint64_t ticks) { return std::exchange(blocks_.apart, ticks); }
 
-  // Begins with op `next`; `oldest` is the oldest that has not ended. `path`: of a file; null: in memory. Returns 0 or
+  // Starts with op `next`; `oldest` is the oldest op that has not ended. `path`: a file; null: in memory. Returns 0 or
   // an errno: EBUSY if another process records into that file.
   int start(const char* path, uint64_t next, uint64_t oldest, int cores);
   // The recording until now, in one piece, without unused parts; `next`: the next op to be issued.
   std::string so_far(uint64_t next);
-  // Ends it; then take() is the last look. `next` and `oldest` are taken after stop().
+  // Ends the recording; then take() returns it. `next` and `oldest` are read after stop().
   void stop() { key_.store(0); }
   std::string take(uint64_t next, uint64_t oldest);
-  // In the child of a fork: the recording, its memory and its file are the parent's.
+  // In the child of a fork: the recording, its memory and its file belong to the parent.
   void abandon();
 
-  // Where an op that is being issued is recorded; null: it is not.
+  // The record of an op that is being issued; null: it is not recorded.
   OpRecord* place(uint64_t seq) {
     uint64_t key = key_.load(std::memory_order_relaxed);
     if (!key) [[likely]]
@@ -52,11 +52,11 @@ class Trace {
   void named(OpRecord& op, const char* name);  // which lives as long as the process
 
   void tile(const OpRecord& op, uint64_t started, uint64_t ended);
-  // Waits, and reads of computed values: by one thread at a time (which has the interpreter lock).
+  // Waits, and reads of computed values: by one thread at a time (which holds the interpreter lock).
   // A wait of this thread. `seq`: the op waited for, or 0; `next`: the next op to be issued.
   void waited(const char* name, uint32_t site, uint64_t seq, uint64_t next, uint64_t started, uint64_t ended);
   void read(const char* name, uint32_t site);  // values that were computed already
-  // Lines and devices by number: what the numbers of records mean.
+  // Lines and devices by number: the meaning of the numbers in records.
   void say(char kind, uint64_t number, const std::string& text);
 
   void before_fork() { mutex_.lock(); }
@@ -68,7 +68,7 @@ class Trace {
   }
 
  private:
-  struct Here {  // where this thread records: a block of a recording
+  struct Here {  // the block in which this thread records
     uint64_t key;
     OpRecord* block;  // null: the block is not kept
   };
@@ -76,7 +76,7 @@ class Trace {
     uint64_t key, ticks, ended;
     LineRecord* line;
   };
-  struct Old {  // memory of a recording that has ended, and up to which op threads may still write there
+  struct Old {  // memory of a recording that has ended, and the last op whose thread may still write there
     char* memory;
     uint64_t next;
   };

@@ -1,4 +1,4 @@
-"""Memory and threads that cannot be had: each request of C++ code for them is refused once.
+"""Failing requests for memory and threads: each request of C++ code is refused once.
 
 `refuse.cpp` is a library that is preloaded; `program.py` calls every op of the table beneath it.
 `python -m stress.faults` runs all of it.
@@ -14,7 +14,7 @@ import sys
 
 HERE = pathlib.Path(__file__).parent
 ROOT = HERE.parents[1]
-PATIENCE = 300.0  # seconds after which nothing is worth waiting for
+PATIENCE = 300.0  # seconds after which a run counts as hanging
 
 
 def compiled(folder: pathlib.Path) -> pathlib.Path:
@@ -26,8 +26,8 @@ def compiled(folder: pathlib.Path) -> pathlib.Path:
 
 
 def run(library: pathlib.Path, *part: str, each: int = 1) -> list[list[str]]:
-    """The words of each line that the program prints. It must end well, with nothing on standard error."""
-    passes = "drop,fuse,reuse,at_once,apart"  # LLVM, which compiles loops, ends a process that has no memory
+    """Return the words of each line that the program prints. It must succeed, without output on standard error."""
+    passes = "drop,fuse,reuse,at_once,apart"  # LLVM, which compiles loops, ends a process when memory is exhausted
     environment = os.environ | {"LD_PRELOAD": str(library), "FAULTS_EACH": str(each), "FORERUN_PASSES": passes}
     command = [sys.executable, "-X", "faulthandler", "-m", "stress.faults.program", *part]
     done = subprocess.run(

@@ -1,7 +1,7 @@
 """Run with `refuse.cpp` preloaded: every op of the table, while each request for memory is refused once.
 
-Prints how many requests were refused, and how many calls raised MemoryError for it. Ends with an error if anything
-else comes of it: another exception, a wrong value, or a poisoned array that does not depend on it.
+Prints how many requests were refused, and how many calls raised MemoryError for it. Ends with an error if it has any
+other effect: another exception, a wrong value, or a poisoned array that does not depend on it.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from tests.ops.cases.table import Case, mapped, results, to_forerun
 
 preloaded = ctypes.CDLL(None)
 refuse_from, refuse_nothing = preloaded.refuse_from, preloaded.refuse_nothing
-MOST = 5000  # requests for memory in one call: there are fewer
-EACH = int(os.environ.get("FAULTS_EACH", "1"))  # only each so many-th request is refused, to take less time
+MOST = 5000  # upper bound of the requests for memory in one call
+EACH = int(os.environ.get("FAULTS_EACH", "1"))  # only one request in so many is refused, to take less time
 
 Values = list[tuple[str, bytes]]
 
@@ -37,12 +37,12 @@ def values(found: Any) -> Values:
 def forget_errors() -> None:
     _core.quiesce()
     for message, _ in _core.unseen_failures():
-        assert message.startswith(("memory", "MemoryError")) or "memory must be" in message, message
+        assert message.startswith(("memory", "out of memory", "MemoryError")) or "memory must be" in message, message
 
 
 @contextmanager
 def refusing(n: int, period: int = -1) -> Iterator[list[int]]:
-    """Inside, the n-th request is refused; the list says afterwards how many were."""
+    """Refuse the n-th request inside the block; the list contains the number of refusals afterwards."""
     forget_errors()
     forerun.empty_cache()
     hits = [0]
@@ -58,7 +58,7 @@ class Figures:
 
 
 def each_refused(what: str, f: Callable[[], Values], figures: Figures, same: bool = True, step: int = 1) -> None:
-    """Calls `f` again and again, each time with another request refused (each step-th), until none is left."""
+    """Call `f` repeatedly, each time with another request refused (each step-th), until all have been."""
     expected = f()
     bystander = np.arange(5000) + 1
     total = bystander.sum().item()
@@ -66,7 +66,7 @@ def each_refused(what: str, f: Callable[[], Values], figures: Figures, same: boo
         raised, got = False, []
         with refusing(n) as hits:
             try:
-                later = bystander * 2  # pending beside the call
+                later = bystander * 2  # pending during the call
                 got = f()
                 del later
             except MemoryError:
@@ -85,7 +85,7 @@ def each_refused(what: str, f: Callable[[], Values], figures: Figures, same: boo
 
 
 def draws(case: Case) -> bool:
-    """Whether it draws random numbers: others with each call."""
+    """Whether it draws random numbers, which differ from call to call."""
     return "random" in case.name or "dropout" in case.name
 
 

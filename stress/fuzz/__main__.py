@@ -1,4 +1,4 @@
-"""`make fuzz`: random programs and files in processes of their own, for a while. Status 1 if anything is found."""
+"""`make fuzz`: random programs and files in separate processes, for a given time. Status 1 if there are findings."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ class Campaign:
             return self.next - BATCH
 
     def note(self, seed: int, finding: Finding) -> None:
-        """Keeps a program that went wrong, and says so."""
+        """Save a program with a finding, and report it."""
         path = watch.keep(random_program(seed), finding, self.folder)
         with self.lock:
             self.findings.append(path)
             print(f"program {seed}, {finding.mode}: {finding.text[:2000]}\n  kept as {path}", flush=True)
 
     def over(self) -> bool:
-        """Whether the time is spent."""
+        """Whether the time is over."""
         return time.monotonic() >= self.end
 
     def work(self) -> None:
-        """Batch after batch, a batch of files after each, until the time is spent or nothing can be run."""
+        """Run batch after batch, each followed by a batch of files, until the time is over or no process can be run."""
         try:
             self.batches()
         except watch.Stopped as stop:
@@ -79,7 +79,7 @@ class Campaign:
             self.note_file("any", f"batch {seed} of {module}: {stop}", b"")
 
     def note_file(self, target: str, text: str, data: bytes) -> None:
-        """Keeps bytes that were read in a wrong way, and says so."""
+        """Save bytes that were read incorrectly, and report them."""
         with self.lock:
             path = self.folder / f"{target.replace(' ', '-')}-{len(self.findings)}.bin"
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -116,7 +116,7 @@ def replay(paths: list[Path]) -> int:
 
 
 def fuzz(given: argparse.Namespace) -> int:
-    """New programs until the time is spent."""
+    """Run new programs until the time is over."""
     seed = given.seed if given.seed is not None else int(time.time()) // 86_400 * 1_000_000
     campaign = Campaign(seed, given.seconds, given.out)
     threads = [threading.Thread(target=campaign.work) for _ in range(given.jobs)]

@@ -1,4 +1,4 @@
-"""Many programs in one process, which says what it does: a line before each program, a line after it."""
+"""Many programs in one process, which prints a line before each program and a line after it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MODES_EACH = 3
 
 
 def modes_of(seed: int) -> list[Mode]:
-    """In which modes the program of a number runs."""
+    """Return the modes in which the program of a number runs."""
     rng = numpy.random.default_rng([seed, 1])
     return [MODES[i] for i in rng.choice(len(MODES), MODES_EACH, replace=False)]
 
@@ -42,7 +42,7 @@ def replay(path: Path, modes: Sequence[Mode] = MODES) -> Finding | None:
 
 
 def smallest(program: Program, finding: Finding) -> Program:
-    """The smallest program that reads something wrong in the same mode."""
+    """Print the smallest program with a wrong read in the same mode."""
     modes = [BY_NAME[finding.mode]] if finding.mode in BY_NAME else []
 
     def fails(candidate: Program) -> bool:
@@ -58,7 +58,7 @@ def say(message: object) -> None:
 
 
 def main(arguments: list[str]) -> None:
-    """`batch FIRST COUNT`, `replay FILE [MODE]` or `shrink FILE MODE`: what the parent process asks for."""
+    """Run `batch FIRST COUNT`, `replay FILE [MODE]` or `shrink FILE MODE`, as the parent process requests."""
     what, *rest = arguments
     if what == "batch":
         run_batch(int(rest[0]), int(rest[1]))

@@ -19,7 +19,7 @@ Logs = list[list[Entry]]
 
 @dataclass(frozen=True)
 class Finding:
-    """Where a program read something else than its reference. mode: "crash" or "hang" if a process ended so."""
+    """The position of a read that differs from its reference. mode: "crash" or "hang" if a process did so."""
 
     mode: str
     text: str
@@ -84,7 +84,7 @@ class _UntilItFails(RunningAhead):
 
 
 class Failed(BaseException):
-    """A call of the synchronous engine has raised what the computation found."""
+    """A call of the synchronous engine has raised the error of the computation."""
 
     def __init__(self, entry: Entry) -> None:
         self.entry = entry
@@ -98,7 +98,7 @@ class _Strict(Machine):
 
 
 def synchronous(program: Program, reference: list[Entry], failed: list[Entry]) -> str:
-    """How the synchronous engine differs: up to the first call that fails, which has to be the first failure."""
+    """Compare the synchronous engine: up to the first call that fails, which must be the first failure."""
     with engine(engine="sync", passes=""):
         np.random.seed(7)
         machine = _Strict(RunningAhead(), SHAPES[program.shapes], program.exact, program.room)
@@ -112,7 +112,7 @@ def synchronous(program: Program, reference: list[Entry], failed: list[Entry]) -
 
 
 def difference(want: Logs, got: Logs) -> str:
-    """The first read that differs, in words; nothing if there is none."""
+    """Describe the first read that differs; empty if all are equal."""
     for thread, (expected, found) in enumerate(zip(want, got, strict=True)):
         for i, (e, f) in enumerate(zip(expected, found)):
             if not same(e, f):
@@ -123,7 +123,7 @@ def difference(want: Logs, got: Logs) -> str:
 
 
 def same(want: Entry, got: Entry) -> bool:
-    """Whether a read gave what it must; NumPy foretells which failures it may raise, and that a call is refused."""
+    """Whether a read has an expected result; NumPy predicts the failures that it may raise, and rejected calls."""
     if want == got:
         return True
     if want[0] == "perhaps":
@@ -134,6 +134,6 @@ def same(want: Entry, got: Entry) -> bool:
 
 
 def shown(entry: Entry) -> str:
-    """Short."""
+    """Shorten a text."""
     text = repr(entry)
     return text if len(text) < 300 else f"{text[:200]} ... {text[-80:]}"

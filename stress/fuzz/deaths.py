@@ -1,4 +1,4 @@
-"""Programs that die with workers at work and files half written: nothing goes on, and files are whole or not there."""
+"""Programs that die with workers running and files half written: no process survives, files are whole or missing."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy
 
-PATIENCE = 60.0  # seconds after which what still lives is a finding
+PATIENCE = 60.0  # seconds after which a surviving process is a finding
 
 METHODS = ("fork", "fork", "forkserver", "spawn")
-ACTS = ("nothing", "loop", "sleep", "lock", "compute")  # what a worker does when its consumer dies
+ACTS = ("nothing", "loop", "sleep", "lock", "compute")  # the activity of a worker when its consumer dies
 ENDS = ("SIGKILL", "SIGTERM", "SIGABRT", "SIGINT", "_exit", "exit", "raise")
 
 PROGRAM = """
@@ -102,7 +102,7 @@ def spec_of(seed: int) -> dict[str, Any]:
 
 
 def check(spec: dict[str, Any]) -> str:
-    """Return the fault found once the program has ended; empty: none."""
+    """Return the fault found once the program has ended; empty if there is no fault."""
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder) / "program.py"
         script.write_text(PROGRAM)
@@ -125,7 +125,7 @@ def check(spec: dict[str, Any]) -> str:
 
 
 def _wrong(spec: dict[str, Any], status: int, output: str, folder: Path) -> str:
-    """Of a program all of whose processes have ended."""
+    """Return the fault of a program whose processes have all ended."""
     ends = {"_exit": 3, "exit": 3, "raise": 1, "SIGINT": -2, "SIGKILL": -9, "SIGTERM": -15, "SIGABRT": -6}
     if status != ends[spec["end"]]:
         return f"status {status}: {output}"
@@ -148,7 +148,7 @@ def _wrong(spec: dict[str, Any], status: int, output: str, folder: Path) -> str:
 
 
 def main(arguments: list[str]) -> None:
-    """`batch FIRST COUNT`: runs programs, and says what was found."""
+    """Run programs, and report the findings: `batch FIRST COUNT`."""
     _, first, count = arguments
     for seed in range(int(first), int(first) + int(count)):
         spec = spec_of(seed)

@@ -1,8 +1,8 @@
-"""Bytes and texts for all that reads some: a clear exception or a right result, bounded memory, no code run.
+"""Bytes and texts for all functions that read them: a clear exception or a right result, bounded memory, no code run.
 
 A target has good inputs, which are mutated, and a function that reads one.
-`python -m stress.fuzz.files batch SEED COUNT` is what `make fuzz` runs in
-processes that are watched; to fuzz something new, add a `Target`.
+`make fuzz` runs `python -m stress.fuzz.files batch SEED COUNT` in processes
+that it watches; to fuzz another function, add a `Target`.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ CLEAN = (
     IndexError,
     NotImplementedError,
     OverflowError,
-)  # what a wrong input may raise
-MEMORY = 256 << 20  # bytes that reading some kilobytes may add at most to what the process has
-EXECUTED: list[str] = []  # what code from a file has put here
+)  # exceptions that a wrong input may raise
+MEMORY = 256 << 20  # bytes by which reading some kilobytes may increase the memory of the process
+EXECUTED: list[str] = []  # filled by code from a file
 
 
 @dataclass(frozen=True)
 class Target:
-    """Something that reads bytes (or text, as UTF-8)."""
+    """A function that reads bytes (or text, as UTF-8)."""
 
     name: str
     good: Callable[[], list[bytes]]
@@ -58,11 +58,11 @@ class Payload:
 
 
 def executed(text: str) -> None:
-    """Says that it was run."""
+    """Record that it was run."""
     EXECUTED.append(text)
 
 
-# --- good inputs, and evil ones --------------------------------------------------------------------
+# --- good inputs, and malicious ones --------------------------------------------------------------------
 
 
 def npy(x: Any, **options: Any) -> bytes:
@@ -115,7 +115,7 @@ def npy_files() -> list[bytes]:
 
 
 def npz_files() -> list[bytes]:
-    """Archives: good ones, with members that are not arrays, and ones that unpack into much more than they are."""
+    """Archives: good ones, ones with members that are not arrays, and ones that unpack to a much larger size."""
     bomb = io.BytesIO()
     with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("x.npy", header("(100000000,)") + bytes(4 << 20))
@@ -166,7 +166,7 @@ def symbols() -> list[bytes]:
 
 
 def imports(path: str) -> object:
-    """Runs what a file says, on small arrays."""
+    """Run the program in a file on small arrays."""
     block = gluon.SymbolBlock.imports(path, ["data"])
     block.initialize("ones")
     result = block(np.ones((2, 1, 6)))
@@ -179,7 +179,7 @@ def texts(*good: str) -> Callable[[], list[bytes]]:
     return lambda: [text.encode() for text in good]
 
 
-# --- what reads them ---------------------------------------------------------------------------------
+# --- the functions that read them ---------------------------------------------------------------------------------
 
 
 @contextmanager
@@ -214,7 +214,7 @@ def all_of(found: Any) -> object:
 
 
 def load_parameters(path: str) -> object:
-    """Into a small layer, which stays as it is if the file is refused."""
+    """Load into a small layer, which is unchanged if the file is rejected."""
     net = gluon.nn.Dense(1, in_units=2)
     net.initialize("ones")
     net.load_parameters(path)
@@ -241,7 +241,7 @@ def states() -> list[bytes]:
 
 
 def load_states(path: str) -> object:
-    """Into a trainer that has made a step."""
+    """Load into a trainer that has made a step."""
     trained().load_states(path)
     forerun.waitall()
     return None
@@ -304,11 +304,11 @@ TARGETS = [
 ]
 
 
-# --- mutation and judgement --------------------------------------------------------------------------
+# --- mutation and verdict --------------------------------------------------------------------------
 
 
 def mutated(data: bytes, rng: numpy.random.Generator) -> bytes:
-    """A few bytes other, more, fewer, twice, or from elsewhere in the data."""
+    """Return data with a few bytes changed, added, removed, repeated, or copied from elsewhere."""
     found = bytearray(data)
     for _ in range(int(rng.integers(1, 5))):
         at, n = int(rng.integers(len(found) + 1)), int(rng.integers(1, 9))
@@ -329,7 +329,7 @@ def mutated(data: bytes, rng: numpy.random.Generator) -> bytes:
 
 
 def judged(target: Target, data: bytes) -> str:
-    """Return the fault in reading it; nothing if it is read, or refused in a clear way."""
+    """Return the fault in reading it; empty if it is read, or rejected with a clear error."""
     EXECUTED.clear()
     peak = Peak()
     try:
@@ -355,7 +355,7 @@ def inputs(target: Target, seed: int, count: int) -> Iterator[bytes]:
 
 
 def run(seed: int, count: int) -> tuple[int, list[dict[str, str]]]:
-    """How many inputs were read, and what is wrong; one finding per target."""
+    """Return the number of inputs read, and the findings, one per target."""
     tried, findings = 0, list[dict[str, str]]()
     for target in TARGETS:
         for data in inputs(target, seed, count):

@@ -1,4 +1,4 @@
-"""forerun on two logical devices: as its mode says, step by step, or all issued before anything runs."""
+"""forerun on two logical devices: as the mode prescribes, step by step, or all issued before anything runs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from stress.fuzz.numpy_back import snapshot
 
 
 class RunningAhead:
-    """forerun in whatever mode it is."""
+    """forerun in the mode that is set."""
 
     xp = np
     runs_ahead = True
@@ -62,7 +62,7 @@ class RunningAhead:
         x[index] = value
 
     def known(self, x: Any) -> Any:
-        """Return an array that a call has to wait for: it will."""
+        """Return an array for which a call must wait; it waits by itself."""
         return x
 
     def hybrid(self, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -84,7 +84,7 @@ class RunningAhead:
             forerun.waitall()
 
     def settings(self, n: int) -> None:
-        """Other passes and another window in the middle of a program."""
+        """Change passes and window in the middle of a program."""
         if forerun.config()["engine"] == "sync":
             return
         passes = ",".join(name for i, name in enumerate(("drop", "fuse", "reuse")) if n >> i & 1)
@@ -96,7 +96,7 @@ class RunningAhead:
         return True
 
     def after_step(self) -> None:
-        """Nothing: the engine has the time it takes."""
+        """Do nothing: the engine takes its own time."""
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[None]:
@@ -105,12 +105,12 @@ class RunningAhead:
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
-        """Around a whole program."""
+        """Enclose a whole program."""
         yield
 
 
 class AllAtOnce(RunningAhead):
-    """Nothing starts before somebody waits: all that was issued until then is there to be improved.
+    """No operation starts before a thread waits: passes see all operations issued until then.
 
     The gate is one for all threads: it stays open while any of them waits.
     """
@@ -120,12 +120,12 @@ class AllAtOnce(RunningAhead):
     issuing = False
 
     def may_narrow(self) -> bool:
-        """Not while nothing runs."""
+        """Return False: nothing runs meanwhile."""
         return False
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[None]:
-        """Lets everything run meanwhile."""
+        """Let all operations run meanwhile."""
         self.pass_through(1)
         try:
             yield
@@ -133,7 +133,7 @@ class AllAtOnce(RunningAhead):
             self.pass_through(-1)
 
     def pass_through(self, change: int) -> None:
-        """One more waits, or one less."""
+        """Count one more waiting thread, or one less."""
         with AllAtOnce.lock:
             AllAtOnce.waiting += change
             _core.gate(AllAtOnce.issuing and AllAtOnce.waiting == 0)
@@ -151,7 +151,7 @@ class AllAtOnce(RunningAhead):
 
 
 class StepByStep(RunningAhead):
-    """Waits after each step, and takes down which of them failed."""
+    """Waits after each step, and records the steps that failed."""
 
     def __init__(self) -> None:
         self.failed: list[tuple[Any, ...]] = []
@@ -176,7 +176,7 @@ def _later(x: Any) -> numpy.ndarray:
 
 
 def _by_file(write: Callable[[str, Any], Any], name: str, read: Callable[[str], Any]) -> Callable[[Any], numpy.ndarray]:
-    """Return NumPy's read of the file when the call that writes it has returned; the folder can be deleted then."""
+    """Return NumPy's read of the file after the call that writes it has returned; then the folder can be deleted."""
 
     def look(x: Any) -> numpy.ndarray:
         with tempfile.TemporaryDirectory(dir=_FOLDER) as folder:
@@ -193,7 +193,7 @@ def _by_bytes(x: Any) -> numpy.ndarray:
 
 
 def _loaded(x: Any) -> numpy.ndarray:
-    """Return forerun's read of a file that is written while the program goes on."""
+    """Return forerun's read of a file that is written while the program continues."""
     with tempfile.TemporaryDirectory(dir=_FOLDER) as folder:
         size = np.save(f"{folder}/x", x, wait=False)
         try:
@@ -202,11 +202,11 @@ def _loaded(x: Any) -> numpy.ndarray:
             size.wait()
             raise
         with contextlib.suppress(Exception):
-            size.wait()  # then the folder can go
+            size.wait()  # then the folder can be deleted
         return found.asnumpy()
 
 
-_FOLDER = "/dev/shm" if os.path.isdir("/dev/shm") else None  # where nothing waits for a disk
+_FOLDER = "/dev/shm" if os.path.isdir("/dev/shm") else None  # in memory, so that no operation waits for a disk
 READS: tuple[Callable[[Any], numpy.ndarray], ...] = (
     lambda x: x.asnumpy(),
     lambda x: numpy.asarray(x),

@@ -1,8 +1,8 @@
 """NumPy arrays with the failures that have poisoned their memory in forerun.
 
-forerun keeps a failure by the part of a block of memory that was written with it. Bytes that overlap it are poisoned
-for certain (SURE); for the rest of the block it is left open here, as forerun does not find out in every case. Where
-two failures meet, either may be the one that is raised, so a set is kept.
+forerun keeps a failure by the part of a block of memory that was written with it. Bytes that overlap it are certainly
+poisoned (SURE); for the rest of the block it is left open here, as forerun does not determine it in every case. Where
+two failures meet, either may be raised, so a set is kept.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Poisoned(Exception):
 
 
 class Cell:
-    """The failures that may have poisoned a block of memory, and the bytes that are poisoned for certain if not all."""
+    """The failures that may have poisoned a block of memory, and the bytes that are certainly poisoned, if not all."""
 
     __slots__ = ("failures", "poisoned")
 
@@ -71,7 +71,7 @@ class Marked(numpy.ndarray):
         with numpy.errstate(all="ignore"):
             result = func(*plain(args), **plain(kwargs))
         if func.__name__.endswith("_like"):
-            args = args[1:]  # of the first one, only the shape and the dtype count
+            args = args[1:]  # of the first one, only the shape and the dtype matter
         return marked(result, failures((args, kwargs)), blocks((args, kwargs)))
 
     def __getitem__(self, key: Any) -> Any:
@@ -93,7 +93,7 @@ class Marked(numpy.ndarray):
 
 
 def elements_as_views(key: Any) -> Any:
-    """A basic key with an ellipsis, so that elements are arrays without axes. Other keys as they are."""
+    """Return a basic key with an ellipsis, so that elements are arrays without axes; other keys unchanged."""
     parts = key if isinstance(key, tuple) else (key,)
     if not all(part is None or isinstance(part, int | slice | type(Ellipsis)) for part in parts):
         return key
@@ -136,7 +136,7 @@ def blocks(x: Any) -> dict[int, Cell]:
 
 
 def marked(x: Any, found: Failures, known: dict[int, Cell] | None = None) -> Any:
-    """Results as new arrays with these failures; those that lie in a known block, as views with its cell."""
+    """Return results as new arrays with these failures; results in a known block as views with its cell."""
     if isinstance(x, list | tuple):
         return rebuilt(x, (marked(v, found, known) for v in x))
     cell = (known or {}).get(id(owner(x))) if isinstance(x, numpy.ndarray) else None
@@ -146,7 +146,7 @@ def marked(x: Any, found: Failures, known: dict[int, Cell] | None = None) -> Any
 
 
 def bytes_of(x: Marked) -> numpy.ndarray:
-    """Return marks of the bytes that are poisoned for certain, to be read and written."""
+    """Return marks of the bytes that are certainly poisoned, to be read and written."""
     memory = owner(x)
     if x.cell.poisoned is None:
         x.cell.poisoned = numpy.zeros(memory.nbytes + 1, bool)

@@ -20,7 +20,7 @@ from stress.fuzz.steps import Machine
 from tests.support.engine.settings import configured
 
 ALL = ",".join(_PASSES)
-_REWRITES = [name for name in _PASSES if name != "compile"]  # it is in all other modes
+_REWRITES = [name for name in _PASSES if name != "compile"]  # enabled in all other modes
 SUBSETS = [",".join(some) for n in range(len(_REWRITES) + 1) for some in combinations(_REWRITES, n)]
 # The engine's own: smaller operations are not worth a group, or an order by parts; and loops that compute less are not
 # compiled.
@@ -29,7 +29,7 @@ FUSE_FROM, APART_FROM, COMPILE_FROM = 2000, 20000, 1 << 26
 
 @dataclass(frozen=True)
 class Mode:
-    """Settings, and whether everything is issued before anything runs."""
+    """Settings, and whether all operations are issued before any runs."""
 
     name: str
     at_once: bool = False
@@ -58,7 +58,7 @@ BY_NAME = {mode.name: mode for mode in MODES}
 
 @contextmanager
 def engine(**settings: Any) -> Iterator[None]:
-    """The engine for a program: two devices, anything is worth a group or apart, and no failure is left behind."""
+    """Set the engine up for a program: two devices, passes apply to ops of any cost, and no failures remain."""
     default = {
         "engine": "async",
         "cpu_devices": 2,
@@ -136,6 +136,6 @@ def running_ahead(
 def all_at_once(
     steps: Iterable[Step], shapes: tuple[Shape, ...] = SMALL, exact: bool = True, room: int = 12
 ) -> list[Entry]:
-    """The same if nothing starts before all is issued, or a step reads."""
+    """The same if no operation starts before all are issued, or a step reads."""
     np.random.seed(7)
     return Machine(AllAtOnce(), shapes, exact, room).run(steps)

@@ -1,4 +1,4 @@
-"""NumPy, one step after the other: what an exact program must read."""
+"""NumPy, one step after the other: the values that an exact program must read."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Open(BaseException):
 
 
 class InOrder:
-    """NumPy on arrays that know what is poisoned."""
+    """NumPy on arrays that know their poisoned elements."""
 
     xp = numpy
     runs_ahead = False
@@ -27,11 +27,11 @@ class InOrder:
         return marked(values, SOUND)
 
     def dense(self, x: Any) -> Any:
-        """Numbers become arrays; results are in C order, as forerun's: that decides whether a later reshape copies."""
+        """Numbers become arrays; results are in C order, as forerun's, which decides whether a later reshape copies."""
         return x if isinstance(x, Marked) and x.flags.c_contiguous else marked(plain(x), failures(x))
 
     def writable(self, x: Any) -> Any:
-        """The array as it is: elements are arrays of their own. NumPy's diagonals are read-only, forerun's are not."""
+        """Return the array: elements are separate arrays. NumPy's diagonals are read-only, forerun's are not."""
         if not x.flags.writeable:
             x.flags.writeable = True
         return x
@@ -91,15 +91,15 @@ class InOrder:
         return x
 
     def hybrid(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """The function as it is."""
+        """Return the function unchanged."""
         return function
 
     def pace(self, items: Iterable[Any], ahead: int) -> Iterable[Any]:
-        """The items as they are."""
+        """Return the items unchanged."""
         return items
 
     def nothing(self, *args: Any) -> None:
-        """Barriers and settings."""
+        """Do nothing for barriers and settings."""
 
     barrier = settings = after_step = nothing
 
@@ -110,14 +110,14 @@ class InOrder:
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
-        """Around a whole program."""
+        """Enclose a whole program."""
         with warnings.catch_warnings(), numpy.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             yield
 
 
 def snapshot(values: numpy.ndarray) -> tuple[Any, ...]:
-    """Shape, dtype and bits; any NaN is like any other."""
+    """Return shape, dtype and bits; all NaN are equal."""
     values = numpy.asarray(values)
     if values.dtype.kind in "fc":
         values = values.copy()

@@ -1,4 +1,4 @@
-"""A pool of arrays, and what every step does with it: pick arrays that fit, put results back, keep numbers small."""
+"""A pool of arrays, and the parts common to all steps: pick arrays that fit, put results back, keep numbers small."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Slot:
 
 
 class Pool:
-    """Arrays, which steps change; the language is a subclass that has the steps.
+    """Arrays that steps change; the language is a subclass with the steps.
 
     log: what the program has read, in order. kept: results that no step uses, read at the end.
     """
@@ -43,13 +43,13 @@ class Pool:
         self.number = 0  # of the step
 
     def run(self, steps: Iterable[Step]) -> list[Entry]:
-        """Return the reads of the program, then every array that is left."""
+        """Return the reads of the program, then all remaining arrays."""
         with self.back.running():
             self.issue(steps)
         return self.results()
 
     def issue(self, steps: Iterable[Step]) -> None:
-        """Runs the steps over a pool of four arrays. Errors of a step's call are logged, and the program goes on."""
+        """Run the steps over a pool of four arrays. Errors of a step's call are logged, and the program continues."""
         for i in range(4):
             self.step(Step("make", i, i, i))
         for self.number, step in enumerate(steps):
@@ -74,7 +74,7 @@ class Pool:
             self.log.append(("refused", type(error).__name__, str(error), notes))
 
     def results(self) -> list[Entry]:
-        """Return the reads, and the arrays that are left."""
+        """Return the reads, and the remaining arrays."""
         left = [slot.value for slot in self.pool] + list(self.kept)
         return self.log + [self.back.look(value) for value in left]
 
@@ -95,7 +95,7 @@ class Pool:
         return value if other.device == x.device else self.back.move(value, x.device)
 
     def cast_to(self, x: Any, dtype: Any) -> Any:
-        """Numbers from -30 to 30 in another dtype; those without a sign have only what is positive."""
+        """Numbers from -30 to 30 in another dtype; for unsigned dtypes only positive ones."""
         dtype = numpy.dtype(dtype)
         return (abs(x) if dtype.kind == "u" and x.dtype.kind != "u" else x).astype(dtype)
 
@@ -115,17 +115,17 @@ class Pool:
         return self.beside(other, x)
 
     def scalar(self, x: Any, n: int) -> int:
-        """A number that x's dtype has."""
+        """A number that x's dtype can represent."""
         return n % 31 if x.dtype.kind == "u" else n % 61 - 30
 
     # --- putting back ---
 
     def put(self, value: Any, device: int) -> None:
-        """A new array into the pool."""
+        """Put a new array into the pool."""
         self.put_view(self.back.dense(value), device)
 
     def put_view(self, value: Any, device: int) -> None:
-        """An array into the pool as it is."""
+        """Put an array into the pool unchanged."""
         if value.size > self.most:
             return
         if len(self.pool) >= self.room:
@@ -133,7 +133,7 @@ class Pool:
         self.pool.append(Slot(self.back.writable(value), device))
 
     def settle(self, x: Any) -> Any:
-        """Back to small numbers, without a negative zero."""
+        """Reduce the values to small numbers, without a negative zero."""
         if not self.exact and x.dtype.kind == "f":
             return self.xp.tanh(x)
         return x % 31 if x.dtype.kind == "u" else x % 61 - 30
@@ -156,4 +156,4 @@ class Pool:
 
 
 class Unfit(Exception):
-    """The language itself is wrong."""
+    """The language itself is at fault."""

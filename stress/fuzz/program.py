@@ -1,4 +1,4 @@
-"""A program: steps for one or several threads. It follows from a number, and is kept in a file as JSON."""
+"""A program: steps for one or several threads. It is generated from a number, and stored in a file as JSON."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class Step:
 class Program:
     """Steps of each thread, over a pool of at most `room` arrays.
 
-    exact: whole numbers, so that NumPy gives the same bits; otherwise functions whose last bits are each library's.
-    note: of a program that is kept, what it found.
+    exact: integers, so that NumPy gives the same bits; otherwise also functions whose last bits depend on the library.
+    note: of a stored program, its finding.
     """
 
     threads: tuple[tuple[Step, ...], ...]
@@ -49,7 +49,7 @@ class Program:
 
     @property
     def steps(self) -> int:
-        """How many steps there are in all threads."""
+        """Return the number of steps in all threads."""
         return sum(map(len, self.threads))
 
     def kinds(self) -> set[str]:
@@ -78,7 +78,7 @@ def read(path: Path) -> Program:
 
 
 def seeded(kinds: Sequence[str], n: int, seed: int) -> list[Step]:
-    """n steps that the seed decides."""
+    """Return n steps that are determined by the seed."""
     rng = numpy.random.default_rng(seed)
     likely = ("make", "make", "make", *kinds)  # cuts and reductions make arrays smaller
     names = [likely[i] for i in rng.integers(len(likely), size=n)]
@@ -86,8 +86,8 @@ def seeded(kinds: Sequence[str], n: int, seed: int) -> list[Step]:
 
 
 def random_program(seed: int) -> Program:
-    """The program of a number. Each has a few kinds of steps only: so they meet more often than with all kinds."""
-    from stress.fuzz.steps import kinds_for  # which needs this module
+    """The program of a number. Each has only a few kinds of steps, so they interact more often than with all kinds."""
+    from stress.fuzz.steps import kinds_for  # a late import, as it needs this module
 
     rng = numpy.random.default_rng(seed)
     exact = bool(rng.random() < 0.5)

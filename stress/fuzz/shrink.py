@@ -1,4 +1,4 @@
-"""The smallest program that still fails: steps are taken out, in halves first, then numbers become small."""
+"""The smallest program that still fails: steps are removed, in halves first, then numbers are made small."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Fails = Callable[[Program], bool]
 
 
 def shrunk(program: Program, fails: Fails, tries: int = 2000) -> Program:
-    """A program that fails, too, from which no step can be taken. At most about `tries` programs are tried."""
+    """Return a failing program from which no step can be removed. At most about `tries` programs are tried."""
     left = [tries]
 
     def still(candidate: Program) -> bool:

@@ -1,4 +1,4 @@
-"""Processes that run programs, and somebody who watches them: one that dies or stands still is a finding."""
+"""Processes that run programs, and threads that watch them: a process that dies or hangs is a finding."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PATIENCE = 90.0  # seconds without output, after which a process counts as hangi
 
 
 class Stopped(Exception):
-    """A process has ended too early ("crash") or does not go on ("hang")."""
+    """A process has ended too early ("crash") or makes no progress ("hang")."""
 
 
 def lines(
@@ -68,7 +68,7 @@ def _messages(process: subprocess.Popen[bytes], patience: float) -> Iterator[dic
 
 
 def _stacks(process: subprocess.Popen[bytes], errors: bytes) -> str:
-    """Where its threads are: Python's fault handler prints that when a process is aborted."""
+    """Return the stacks of its threads, which Python's fault handler prints when a process is aborted."""
     process.send_signal(signal.SIGABRT)
     with contextlib.suppress(subprocess.TimeoutExpired):
         errors += process.communicate(timeout=10)[1] or b""
@@ -76,7 +76,7 @@ def _stacks(process: subprocess.Popen[bytes], errors: bytes) -> str:
 
 
 def smallest_that_stops(program: Program, kind: str, folder: Path, patience: float) -> Program:
-    """The smallest program that a process crashes or hangs with."""
+    """Return the smallest program with which a process crashes or hangs."""
     path = folder / f"trying-{os.getpid()}-{program.seed}.json"
 
     def fails(candidate: Program) -> bool:
@@ -95,7 +95,7 @@ def smallest_that_stops(program: Program, kind: str, folder: Path, patience: flo
 
 
 def keep(program: Program, finding: Finding, folder: Path, patience: float = PATIENCE) -> Path:
-    """Shrinks a program that went wrong, in a process of its own, and writes it to a file."""
+    """Shrink a program with a finding, in a process of its own, and write it to a file."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{program.seed}.json"
     noted = replace(program, note=f"{finding.mode}: {finding.text.splitlines()[0]}"[:400])
@@ -114,9 +114,9 @@ Outcome = tuple[int, dict[str, int], Finding | None]
 
 
 def programs(first: int, count: int, patience: float = PATIENCE) -> Iterator[Outcome]:
-    """Runs a batch: the number of each program, what was done, and what was found.
+    """Run a batch; yields the number of each program, its counts, and its findings.
 
-    Raises Stopped if a process does not even begin: then it is not a program's fault.
+    Raises Stopped if a process does not even start: then no program is at fault.
     """
     running, until = first, first + count
     while running < until:

@@ -253,7 +253,7 @@ def test_a_network_that_is_read_can_be_trained():
 def test_export_of_unsupported_blocks_raises():
     with pytest.raises(ValueError, match="operations must have a counterpart in ONNX, got cumprod"):
         exported(nn.HybridLambda(lambda x: x.cumprod(1)), data(ROWS))
-    with pytest.raises(ValueError, match="code must not depend on values, got a read of an array at"):
+    with pytest.raises(ValueError, match=r"reading the value of an array \(.*\) is not allowed"):
         exported(nn.HybridLambda(lambda x: x if x.sum().item() > 0 else -x), data(ROWS))
     with pytest.raises(ValueError, match="net must be a HybridBlock, got Sequential"):
         forerun.onnx.export(nn.Sequential(), data(ROWS))

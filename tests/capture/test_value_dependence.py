@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import logging
+import re
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -134,8 +135,10 @@ def test_code_that_depends_on_values_runs_as_written(name: str) -> None:
         f"{where}; hybridize(strict=True) makes this an error; np.where chooses between arrays without reading values"
     )
     assert (warning.filename, warning.lineno) == (__file__, line_of(look))
-    assert block.hybridized.startswith("runs as written: code must not depend on values, got a ")
-    assert where in block.hybridized
+    assert re.match(
+        rf"runs as written: (reading the value of an array|waiting for all operations) \({re.escape(where)}\) is not",
+        block.hybridized,
+    )
 
 
 @pytest.mark.parametrize("name", LOOKS)
@@ -144,7 +147,8 @@ def test_strict_makes_it_an_error(name: str) -> None:
     block.hybridize(strict=True)
     for _ in range(2):
         with pytest.raises(
-            RuntimeError, match=r"must not depend on values, got a .* at .*test_value_dependence.py:\d+"
+            RuntimeError,
+            match=r"hybridize: .* \(.*test_value_dependence.py:\d+\) is not allowed while the block is captured",
         ):
             block(np.array([1.0, 2.0, 4.0]))
     assert not _core.capturing()
@@ -158,7 +162,7 @@ def test_strict_functions() -> None:
     def looks(x: Any) -> Any:
         return x if x.sum() > 0 else -x
 
-    with pytest.raises(RuntimeError, match="hybridize: code must not depend on values, got a read of an array at"):
+    with pytest.raises(RuntimeError, match=r"hybridize: reading the value of an array \(.*\) is not allowed"):
         looks(np.ones(2))
 
 
@@ -245,7 +249,7 @@ def test_a_strict_block_inside_raises() -> None:
     net.add(nn.HybridLambda(lambda x: x * x.max().item()))
     net.hybridize()
     net[0].hybridize(strict=True)
-    with pytest.raises(RuntimeError, match="must not depend on values"):
+    with pytest.raises(RuntimeError, match="is not allowed while the block is captured"):
         net(np.ones(2))
     net.hybridize()
     with pytest.warns(UserWarning, match="depends on values"):
@@ -333,7 +337,7 @@ def test_export_names_the_line(tmp_path: Path) -> None:
     with pytest.warns(UserWarning, match="depends on values"):
         net(np.ones((1, 2)))
     with pytest.raises(
-        ValueError, match=r"export: code must not depend on values, got a read .*value_dependence.py:\d+"
+        ValueError, match=r"export: reading the value of an array \(.*value_dependence.py:\d+\) is not allowed"
     ):
         net.export(tmp_path / "net")
     assert list(tmp_path.iterdir()) == []

@@ -30,7 +30,7 @@ def test_the_command_reports_errors(monkeypatch, capfd):
         load.main()
     monkeypatch.setattr("sys.argv", ["load.py", "tree=100", "queued=1"])
     assert load.main() == 0
-    assert "all results are right" in capfd.readouterr().out
+    assert "all results are correct" in capfd.readouterr().out
 
 
 class TestProductsInPieces:

@@ -164,7 +164,7 @@ class TestChecker:
                 s.n = 1 - s.n
                 return END if s.choose(2) else "flip"
 
-        assert check(model(Toggle("a", "flip"))).fault.startswith("a circle")
+        assert check(model(Toggle("a", "flip"))).fault.startswith("livelock")
 
     def test_bound(self):
         assert check(MODELS[0][0](), most=100).fault.startswith("more than 100 states")

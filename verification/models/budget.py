@@ -1,5 +1,5 @@
-"""Memory: nothing deadlocks, what is counted comes back to nothing, and an op fails for want of memory only
-where it would in order.
+"""Memory: no deadlock, all counts return to zero, and an op fails for lack of memory only where it would in program
+order.
 
 Code: MemoryBudget (memory_budget.h, memory_budget.cpp); alone, is_starved (memory_admission.cpp); over_limit
 (devices.cpp); start, put_back, admissible, finish (scheduler.cpp); end_one (dependency_graph.cpp); take_memory
@@ -7,12 +7,12 @@ Code: MemoryBudget (memory_budget.h, memory_budget.cpp); alone, is_starved (memo
 ahead_, unstarted_demand_, front_.
 
 Whether an op may start ahead of program order is left open here wherever MemoryBudget::admits may allow it: each
-answer is tried, so what holds here holds for any margin. Each lock hold is one step; live and reserved also change
-without the lock, where memory is taken.
+answer is tried, so the properties hold for any margin. Each lock hold is one step; live and reserved also change
+without the lock, where memory is allocated.
 
-Left out: ops that a running host task has issued, which may always start ahead of program order; that tasks which all
-wait count for nothing (all_tasks_wait; see core/tests/engine/test_host_tasks.cpp); and that ended ops behind one
-that takes long stand for one another (merge_next). None changes what is counted.
+Left out: ops that a running host task has issued, which may always start ahead of program order; that tasks do
+not count while all of them wait (all_tasks_wait; see core/tests/engine/test_host_tasks.cpp); and that ended ops behind
+a long one are merged (merge_next). None of this changes the counts.
 
 Memory orders: live and reserved are relaxed counters. A thread that decides with the lock held may see a reservation
 become live memory in two steps: first live, then reserved, so together they are too large for a moment, never too
@@ -29,7 +29,7 @@ from verification.checker import END, Model, Program, Violation, lock, notify_al
 
 @dataclass(frozen=True)
 class Task:
-    """An op: what it takes, which ops it waits for, and the ops whose memory is given back when it ends."""
+    """An op: its memory, the ops that it waits for, and the ops whose memory is freed when it ends."""
 
     takes: int
     after: tuple[int, ...] = ()
@@ -38,7 +38,7 @@ class Task:
 
 
 class Runner(Program):
-    """A worker of one device: finish_and_fetch, with its look at what may start, its run, and its end."""
+    """A worker of one device: finish_and_fetch, with its choice of an op that may start, its run, and its end."""
 
     def __init__(self, name: str, model: Budgets, device: int) -> None:
         super().__init__(name, "enter", op=-1, got=True)
@@ -90,7 +90,7 @@ class Runner(Program):
         if want and now + want > self.model.hard and self.model.broken != "no_limit":
             return False
         early = want and op != self.model.front(s, d)
-        if early:  # Budget::admits
+        if early:  # MemoryBudget::admits
             unstarted_demand = want if self.model.broken == "sees_itself_only" else s.unstarted_demand[d]
             if now + unstarted_demand > self.model.hard or not s.choose(2):
                 return False
@@ -149,7 +149,7 @@ class Runner(Program):
         for other, task in enumerate(tasks):
             if op in task.after and s.ended.issuperset(task.after):
                 s.ready |= {other}
-        for other in s.ended:  # retire: what was taken early counts until the op's turn
+        for other in s.ended:  # retire: memory taken early counts until all older ops have ended
             if other < self.model.front(s, tasks[other].device):
                 s.ahead = add(s.ahead, other, -s.ahead[other])
 
@@ -175,13 +175,13 @@ class Budgets(Model):
     """`program`: the ops. `runners` workers for each device. `scarce`: the system may refuse memory."""
 
     mutants: ClassVar = {
-        "oldest_of_device": "an op fails though older ones of another device may give memory back (so it was)",
-        "sees_itself_only": "an op starts ahead of program order on memory that an older one will need (so it was)",
+        "oldest_of_device": "an op fails although older ones of another device may release memory (past bug)",
+        "sees_itself_only": "an op starts ahead of program order on memory that an older one will need (past bug)",
         "keeps_reserved": "memory stays reserved once it is taken",
-        "refuses_oldest": "the oldest op is refused memory that is there",
-        "no_limit": "an op starts whatever the limit",
+        "refuses_oldest": "the oldest op is refused memory that is available",
+        "no_limit": "an op starts regardless of the limit",
         "no_turn": "an op that found no memory tries again at any time",
-        "tells_nobody": "who ends an op does not wake those that were refused",
+        "tells_nobody": "the thread that ends an op does not wake those that were refused",
     }
 
     def __init__(
@@ -215,12 +215,12 @@ class Budgets(Model):
         super().__init__(shared, threads)
 
     def front(self, s: Any, device: int | None = None) -> int:
-        """The oldest op that has not ended (front_), or the oldest of a device (Budget::oldest)."""
+        """The oldest op that has not ended (front_), or the oldest of a device (MemoryBudget::oldest)."""
         left = (op for op, t in enumerate(self.tasks) if op not in s.ended and device in (None, t.device))
         return next(left, len(self.tasks))
 
     def in_order(self) -> set[int]:
-        """The ops that fail if all run one after the other."""
+        """Return the ops that fail if all run one after the other."""
         live: dict[int, int] = {}
         failed: set[int] = set()
         for op, task in enumerate(self.tasks):
@@ -242,9 +242,9 @@ class Budgets(Model):
         if any(me.at != END for me in own):
             return
         if any((*s.reserved, *s.running, *s.unstarted_demand, *s.ahead)):
-            raise Violation("a count does not come back to zero")
+            raise Violation("a count does not return to zero")
         if s.failed != self.in_order() and not self.scarce:
-            raise Violation(f"failed for want of memory: {set(s.failed) or None}; in order: {self.in_order() or None}")
+            raise Violation(f"failed for lack of memory: {set(s.failed) or None}; in order: {self.in_order() or None}")
 
     def complete(self, s: Any) -> bool:
         return len(s.ended) == len(self.tasks)

@@ -1,4 +1,4 @@
-"""Completion and waiting: a thread that waits for writes, for a mark, or for a slot learns of it, whenever it
+"""Completion and waiting: a thread that waits for writes, for a mark, or for a slot is notified, whenever it
 goes to sleep.
 
 Code: end_one (dependency_graph.cpp); finish_and_fetch's end (dispatcher.cpp); wait_until, wait, wait_mark, make_room
@@ -6,7 +6,7 @@ Code: end_one (dependency_graph.cpp); finish_and_fetch's end (dispatcher.cpp); w
 Storage::watched, front_, mark_ (`watch_mark`), due_ (`notify`), notifications_. `asleep` are the threads that wait for
 wake_.
 
-No thread is woken by time here: the slices of a wait (40 ms, to look for signals) are not leaned on.
+No thread is woken by time here: the model does not rely on the slices of a wait (40 ms, to check for signals).
 
 Memory orders: `ended`, `watched`, front_ and mark_ are seq_cst in the code, as here: the side that ends
 an op writes `ended` and then reads `watched`; a thread that waits writes `watched` and then reads `ended`. One of the
@@ -23,7 +23,7 @@ NEVER = 99  # UINT64_MAX
 
 
 class Ender(Program):
-    """A worker: it ends ops in turn; each writes the storage. It has the lock, but not when it notifies."""
+    """A worker: it ends ops in order; each writes the storage. It has the lock, but not when it notifies."""
 
     serves = True
 
@@ -91,7 +91,7 @@ class Ender(Program):
 
 
 class Sleeping(Program):
-    """A thread that sleeps for wake_, and then looks whether it is done."""
+    """A thread that sleeps on wake_, and then checks whether its condition holds."""
 
     def asleep(self, s: Any, me: Any) -> str | None:
         if not woken(s, self.number, "asleep", "watch_mutex"):
@@ -101,7 +101,7 @@ class Sleeping(Program):
 
 
 class Waiter(Sleeping):
-    """wait_until for `kind`: a number of ended writes, or a mark. Issues first if it waits for room."""
+    """wait_until for `kind`: a number of ended writes, or a mark. Issues first if it waits for a slot."""
 
     def __init__(self, name: str, model: Completion, kind: str, target: int) -> None:
         super().__init__(name, "done", seen=0)
@@ -158,7 +158,7 @@ class Waiter(Sleeping):
 class Hand(Sleeping):
     """A thread that waits in an engine without workers: it runs the op itself, unless another has taken it.
 
-    Op 1 waits for op 0. A thread that finds nothing to run sleeps; notifications_ changes when there may be work again.
+    Op 1 waits for op 0. A thread that finds no op to run sleeps; notifications_ changes when there may be work again.
     """
 
     def __init__(self, name: str, model: Completion, target: int) -> None:
@@ -214,16 +214,16 @@ class Hand(Sleeping):
 class Completion(Model):
     """`waits`: kind and target of each waiter. `hands`: no workers, two threads that run and wait.
 
-    `chain`: op n comes only when n waiters have gone on, as of a program that issues it after its wait.
+    `chain`: op n is issued only after n waiters have continued, as in a program that issues it after its wait.
     """
 
     mutants: ClassVar = {
         "notify_first": "waiters are notified before the op counts as ended",
         "notify_without_mutex": "waiters are notified without their mutex",
-        "arm_late": "a waiter looks, arms, and does not look again",
+        "arm_late": "a waiter checks, arms, and does not check again",
         "mark_first": "a thread that ends an op reads mark_ before it moves front_",
         "store_mark": "a waiter overwrites a mark that is nearer than its own",
-        "notified_nothing": "without workers, a waiter sleeps though something has ended since it looked (so it was)",
+        "notified_nothing": "without workers, a waiter sleeps although an op has ended since it looked (past bug)",
     }
 
     def __init__(

@@ -1,22 +1,22 @@
-"""The free list: no object is given to two, and none that was given back is lost.
+"""The free list: no object is given to two threads, and no object that was given back is lost.
 
 Code: FreeList::take, push and put_back (core/base/containers/free_list.h). `shared` is shared_, `mine` is mine_, `next`
 each object's next_free.
 
 Memory orders: a push releases and the exchange that takes all acquires; pushes between them are
-read-modify-writes, so who takes the whole stack sees `next` of everything in it. A push compares with the
-object it has linked to, and only with that: if the stack has been taken, and the same object pushed again
-meanwhile, the link is as right as before. So there is no ABA problem.
+read-modify-writes, so a thread that takes the whole stack sees `next` of all objects in it. A push compares only with
+the object that it has linked to: if the stack has been taken, and the same object pushed again
+meanwhile, the link is still correct. So there is no ABA problem.
 
 A thread that takes the stack keeps one batch and puts the rest back, in place of the batches pushed meanwhile; these
-then go on top. Of two that put back at once one may have to look for the end of the other's rest, which is right,
-too.
+then go on top. If two threads put back at once, one may have to search for the end of the other's rest, which is also
+correct.
 
-A batch of the code is one object here: between its first and last one are links that no other thread sees before the
+A batch of the code is one object here: no other thread sees the links between its first and last object before the
 push.
 
-Left out: what a thread gives back and takes again itself, the count of objects kept, which only decides whether
-a batch goes back to the allocator, and that.
+Left out: objects that a thread gives back and takes again itself, the count of objects kept, which only decides
+whether a batch goes back to the allocator, and the allocator.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from verification.checker import END, Model, Program, Violation
 
 
 def linked(links: tuple[int | None, ...], one: int, to: int | None) -> tuple[int | None, ...]:
-    """The links with another one of one object."""
+    """Return the links with the link of one object replaced."""
     return (*links[:one], to, *links[one + 1 :])
 
 
 class User(Program):
-    """Takes objects and gives them back, so often; in the end it gives the others what it has left."""
+    """Takes objects and gives them back, so many times; in the end it gives its remaining objects to the others."""
 
     def __init__(self, name: str, model: FreeLists, rounds: int, takes: int) -> None:
         nothing: dict[str, Any] = dict.fromkeys(("mine", "saw", "after", "rest", "top", "last"))
@@ -126,13 +126,13 @@ class User(Program):
 
 
 class FreeLists(Model):
-    """`users` threads; `objects` lie in the shared stack at first."""
+    """`users` threads; `objects` are on the shared stack initially."""
 
     mutants: ClassVar = {
         "pop_one": "one object is taken by compare and exchange: the ABA problem",
         "read_then_clear": "the stack is read and emptied in two steps",
-        "plain_push": "an object is pushed whatever the stack is by now",
-        "put_back_over": "the rest is put back in the place of what others have pushed meanwhile",
+        "plain_push": "an object is pushed although the stack may have changed",
+        "put_back_over": "the rest is put back in place of the batches pushed meanwhile",
     }
 
     def __init__(
@@ -146,7 +146,9 @@ class FreeLists(Model):
 
     def always(self, s: Any, own: list[Any]) -> None:
         seen: list[int] = []
-        ends = {me.last for me in own if me.last is not None}  # of what goes on top, whatever it is linked to by now
+        ends = {
+            me.last for me in own if me.last is not None
+        }  # of the object to be put on top, whatever its present link is
         tops = (top for me in own for top in (me.mine, me.rest, me.top))
         for top in (s.shared, *tops):
             while top is not None:
@@ -157,7 +159,7 @@ class FreeLists(Model):
         for me in own:
             for held in me.held:
                 if held in seen:
-                    raise Violation(f"object {held} is given to two")
+                    raise Violation(f"object {held} is given to two threads")
                 seen.append(held)
 
     def at_end(self, s: Any, own: list[Any]) -> None:

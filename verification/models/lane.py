@@ -1,13 +1,13 @@
-"""Lanes: an op is handed over to a device, which reports its end from a thread of its own, whenever it likes; the op
-ends once, after the hand-over has returned and after all that it follows.
+"""Lanes: an op is handed over to a device, which reports its end from a thread of its own, at any time; the op
+ends once, after the hand-over has returned and after all ops that it follows.
 
 Code: hand_over (executor.cpp); handed_over, completed, find_failure, end_one (dependency_graph.cpp); complete
 (dispatcher.cpp); finish (scheduler.cpp); follow (op.cpp). Fields of the same names: `returned`, `handed_over` and
 `completed` are the ops for which Op's are true; `failure` is the op whose failure each one has, as far as it is known;
-`lane` is what the device has and has not reported, `had` what it ever had.
+`lane` are the ops that the device has and has not reported, `had` all that it ever had.
 
-The ops are a chain: each reads what the one before it writes, and overwrites nothing else. All fields of the ops are
-guarded by the engine's lock; Op::failure is written without it in a hand-over that fails, while nothing but the
+The ops are a chain: each reads the result of the one before it, and overwrites nothing else. All fields of the ops are
+guarded by the engine's lock; Op::failure is written without it in a hand-over that fails, while only the
 thread that hands over knows of the op.
 """
 
@@ -21,7 +21,7 @@ NONE = -1  # no failure
 
 
 class Submitter(Program):
-    """The thread of the lane's queue: it hands over ops, each as soon as that may be."""
+    """The thread of the lane's queue: it hands over ops, each as soon as possible."""
 
     def __init__(self, name: str, model: Lanes) -> None:
         super().__init__(name, "pick", op=-1, accepted=False)
@@ -54,7 +54,7 @@ class Submitter(Program):
             s.had |= {me.op}
         return "touch"
 
-    def touch(self, s: Any, me: Any) -> str:  # what hand_over() still does once the device has the op
+    def touch(self, s: Any, me: Any) -> str:  # the rest of hand_over() once the device has the op
         if me.op in s.ended:
             raise Violation("an op has ended, and may be in use again, while its hand-over uses it")
         return "returned"
@@ -91,7 +91,7 @@ class Device(Program):
         op = ops[s.choose(len(ops)) if len(ops) > 1 else 0]
         s.lane -= {op}
         s.completed |= {op}
-        # The device fails what reads failed values, with an error of its own.
+        # The device fails ops that read failed values, with an error of its own.
         if any(failing <= op for failing in self.model.failing):
             s.failure = self.model.with_failure(s, op, op)
         if self.model.done(s, op):
@@ -104,10 +104,10 @@ class Lanes(Model):
     """`failing`: ops that fail on the device; `throwing`: ops whose hand-over fails."""
 
     mutants: ClassVar = {
-        "ends_inside": "an op ends as soon as it is completed, though its hand-over has not returned",
-        "ends_before": "an op ends though one that it follows has not",
-        "forgets_early_end": "a completion within the hand-over is not looked at when that returns",
-        "follows_failed": "what follows an op that was never handed over is handed over before that one has ended",
+        "ends_inside": "an op ends as soon as it is completed, although its hand-over has not returned",
+        "ends_before": "an op ends although one that it follows has not",
+        "forgets_early_end": "a completion within the hand-over is ignored when that returns",
+        "follows_failed": "an op that follows one that was never handed over is handed over before that one has ended",
         "keeps_device_failure": "an op keeps the device's failure instead of that of its operand",
     }
 

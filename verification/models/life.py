@@ -1,18 +1,18 @@
-"""Life cycle: workers stop and start again beside threads that issue; a fork finds the engine at rest, and the
-child can go on.
+"""Life cycle: workers stop and start again while other threads issue; a fork finds the engine at rest, and the
+child can continue.
 
 Code: stop_workers, at_rest, after_fork, issue (engine.cpp); begin_stop, finish_stop, start, start_all, wake
 (worker_pool.cpp); serve (dispatcher.cpp); SubmissionGate::close, open, wait_open
 (core/python/runtime/waiting/submission_gate.cpp); quiesce (core/python/runtime/wait.cpp); before_fork, after_fork
 (core/python/runtime/fork_exit.cpp). Fields of the same names: started_, stopping_, serving_ (`live`), helping_,
 owner_ of the gate (`gate`), and the queue's sleeping, searching, called. `gil` is the front end's lock, `memory` a lock
-of the memory's below the engine.
+of the allocator, below the engine.
 
-Ops are counted, not told apart: `pending` have been issued and have not ended (next_ - front_), `marked` of
+Ops are counted, not distinguished: `pending` have been issued and have not ended (next_ - front_), `marked` of
 them a quiescing thread waits for. One worker runs them all; a waiting thread runs those that are not host
 tasks.
 
-Memory orders: all that is shared here is seq_cst in the code, or guarded by mutex_ (started_) or the front
+Memory orders: all shared fields are seq_cst in the code, or guarded by mutex_ (started_) or the front
 end's lock (`gate`, which is written with that lock held, as every submitting thread holds it).
 """
 
@@ -24,7 +24,7 @@ from verification.checker import END, Model, Program, Violation, lock, notify_al
 
 
 class Engine(Program):
-    """A thread of this process; in a child there are only the one that forked and what it starts."""
+    """A thread of this process; a child has only the thread that forked, and those that it starts."""
 
     def __init__(self, name: str, start: str, model: Life, **own: Any) -> None:
         super().__init__(name, start, **own)
@@ -37,7 +37,7 @@ def start_workers(s: Any) -> None:
 
 
 class Worker(Engine):
-    """serve(), again and again: each time somebody starts a thread."""
+    """serve(), repeatedly: each time a thread is started."""
 
     serves = True
 
@@ -145,7 +145,7 @@ class Front(Engine):
             return "lock_again"
         if (
             me.patience and self.model.broken != "waits_for_ever"
-        ):  # leans on time: no thread waits there for more than a second
+        ):  # relies on time: no thread waits there for more than a second
             me.patience -= 1
             return "comes_through"
         return None
@@ -184,7 +184,7 @@ class Front(Engine):
 
     def issued(self, s: Any, me: Any) -> str:
         if not me.left:
-            s.event = True  # what a host task may wait for
+            s.event = True  # a host task may wait for it
         unlock(s, "gil")
         return "lock" if me.left else "wait"
 
@@ -193,7 +193,7 @@ class Front(Engine):
 
 
 class Helper(Engine):
-    """A thread that waits: it runs an op if there is one, and gives memory back when it has left the engine's lock."""
+    """A thread that waits: it runs an op if there is one, and frees memory when it has released the engine's lock."""
 
     serves = True
 
@@ -230,7 +230,7 @@ class Helper(Engine):
 
 
 class Forks(Engine):
-    """before_fork, the fork, and what either process does behind it: issue an op, wait for it, and quiesce again."""
+    """before_fork, the fork, and the steps of both processes after it: issue an op, wait for it, and quiesce again."""
 
     def __init__(self, name: str, model: Life, me: int) -> None:
         super().__init__(name, "close_gate", model, second=False)
@@ -260,7 +260,7 @@ class Forks(Engine):
             return "raised"
         return None if s.marked[self.me] else "stop"
 
-    def raised(self, s: Any, me: Any) -> str | None:  # a signal's handler raises, and the fork goes on
+    def raised(self, s: Any, me: Any) -> str | None:  # a signal's handler raises, and the fork proceeds
         return "fork" if not self.gone(s) and lock(s, self.number, "gil") else None
 
     def stop(self, s: Any, me: Any) -> str | None:  # stop_workers
@@ -315,7 +315,7 @@ class Forks(Engine):
                 s.pending, s.child = (
                     0,
                     self.number,
-                )  # lost_: what is pending is the parent's, and so is the engine
+                )  # lost_: pending work belongs to the parent, and so does the engine
                 unlock(s, "gil")
                 return END
             if s.running or (s.live and not self.model.signals):
@@ -349,20 +349,20 @@ class Forks(Engine):
 class Life(Model):
     """`forks` threads that fork beside one that issues. `host`: ops that need the front end's lock, and a worker.
 
-    `dependent`: what has been issued waits for the thread that issues to go on. `endless`: it never stops issuing.
+    `dependent`: issued ops wait for the issuing thread to continue. `endless`: it never stops issuing.
     `signals`: the wait before a fork may be ended by one.
     """
 
     mutants: ClassVar = {
-        "strands": "workers that have been stopped do not start again for ops issued meanwhile (so it was)",
-        "rests_with_workers": "the engine is at rest with workers that another thread's op has started (so it was)",
-        "forks_unlocked": "a process forks while a waiting thread gives memory back (so it was)",
-        "two_drain": "two threads bring the engine to rest at once (so it was)",
-        "no_gate": "a thread that issues without end is not blocked (so it was)",
-        "checks_once": "a thread that has waited at the gate does not look whether it is closed again",
-        "waits_for_ever": "a thread that issues waits at the gate however long the rest takes",
-        "continues": "a child goes on with what the parent had not ended (so it was)",
-        "stays_closed": "the gate stays closed behind a fork (so it was if a signal's handler raised there)",
+        "strands": "workers that have been stopped do not start again for ops issued meanwhile (past bug)",
+        "rests_with_workers": "the engine is at rest with workers that another thread's op has started (past bug)",
+        "forks_unlocked": "a process forks while a waiting thread frees memory (past bug)",
+        "two_drain": "two threads quiesce the engine at once (past bug)",
+        "no_gate": "a thread that issues without end is not blocked (past bug)",
+        "checks_once": "a thread that has waited at the gate does not check whether it is closed again",
+        "waits_for_ever": "an issuing thread waits at the gate however long quiescing takes",
+        "continues": "a child continues the parent's pending work (past bug)",
+        "stays_closed": "the gate stays closed after a fork (past bug, if a signal's handler raised there)",
     }
 
     def __init__(

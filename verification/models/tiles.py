@@ -1,11 +1,11 @@
-"""Tiles: a large op is run in pieces by several threads, each piece once, and ends once, behind its last piece.
+"""Tiles: a large op is run in pieces by several threads, each piece once, and ends once, after its last piece.
 
 Code: run, run_tiles, run_kernel, guarded (executor.cpp); fail (failure_log.cpp); pick, finish (scheduler.cpp). Fields
 of the same names: next_tile, end_tile, tiles_left, Queue::sharing, Op::failure; `kernel` is whether Op::kernel() still
-lives. `left` stands for all that ends with the op.
+exists. `left` represents everything that ends with the op.
 
-All fields are guarded by the engine's lock, but for three accesses, which this leans on: the thread that starts it sets
-n_tiles and tiles_left without the lock while no other one knows of the op; failure is read without it before that,
+All fields are guarded by the engine's lock, except three accesses, on which this relies: the thread that starts it sets
+n_tiles and tiles_left without the lock while no other thread knows of the op; failure is read without it before that,
 when no other tile has been given away; and the kernel is dropped without it, when no tile is left. The lock's
 hand-overs carry them to the others.
 """
@@ -18,7 +18,7 @@ from verification.checker import END, Model, Program, Violation, lock, unlock
 
 
 def take(s: Any, me: Any) -> None:
-    """Op::take_tile: the first or the last of those that are left, as the thread's CPU says."""
+    """Op::take_tile: the first or the last remaining tile, depending on the thread's CPU."""
     if s.choose(2) > 0:
         s.end_tile -= 1
         me.tile = s.end_tile
@@ -28,7 +28,7 @@ def take(s: Any, me: Any) -> None:
 
 
 class Runner(Program):
-    """A worker, or a thread that waits: it starts the op if no other has, and takes tiles while there are some."""
+    """A worker, or a waiting thread: it starts the op if no other has, and takes tiles while there are any."""
 
     def __init__(self, name: str, model: Tiles) -> None:
         super().__init__(name, "pick", tile=-1)
@@ -79,7 +79,7 @@ class Runner(Program):
 
     def compute(self, s: Any, me: Any) -> str:  # run_kernel
         if not s.kernel or s.ended:
-            raise Violation("a tile is computed behind the op's end")
+            raise Violation("a tile is computed after the op's end")
         if me.tile in s.computed:
             raise Violation("a tile is computed twice")
         s.computed |= {me.tile}
@@ -105,7 +105,7 @@ class Runner(Program):
         s.tiles_left -= 1
         me.tile = -1
         last = s.next_tile == s.end_tile if self.model.broken == "ends_with_last_claim" else s.tiles_left == 0
-        unlock(s)  # it goes on under the same lock, or drops the kernel without it
+        unlock(s)  # it continues under the same lock, or drops the kernel without it
         return "drop" if last else "pick"
 
     def drop(self, s: Any, me: Any) -> str:

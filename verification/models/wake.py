@@ -1,20 +1,20 @@
-"""Submission and wake-up: an op that is submitted runs, whatever the workers do then: sleep, with or without a time
-limit, look or work.
+"""Submission and wake-up: an op that is submitted runs, whatever the workers do at that time: sleep, with or without a
+time limit, look for work, or work.
 
 Code: Engine::issue (engine.cpp); wake, start_all, sleep, wake_others, wake_for_leftovers (worker_pool.cpp); serve,
 finish_and_fetch (dispatcher.cpp); plan, pick (scheduler.cpp). Fields of the same names: next_ (`head`), planned_,
 cost_ beyond planned_cost_ (`unseen_cost`), slots_, gave_way_, and the queue's sleeping, `timed_waits`, searching and
-called. `asleep` are the threads in Queue::parked, of whom any may be woken.
+called. `asleep` are the threads in Queue::parked, any of which may be woken.
 
 Memory orders. next_, sleeping, searching, called, `timed_waits` are seq_cst in the code where one side writes one and
 then reads another (a number, then the parked; sleeping, then the numbers): as here. planned_ is relaxed and
-written under the lock; a thread without the lock that sees an old one sees too much fresh work, and asks for
-a look too many. A slot is stored with release and loaded with acquire: it carries the op; a planning thread that does
-not see it yet leaves the rest of the ring as fresh work. cost_ is relaxed and may lose what two threads add at
-once: only the notice of a worker in a timed wait depends on it, and that one looks by itself (`lean`).
+written under the lock; a thread without the lock that sees an old value sees too much fresh work, and requests
+an unnecessary look. A slot is stored with release and loaded with acquire: it carries the op; a planning thread that
+does not see it yet leaves the rest of the ring as fresh work. cost_ is relaxed and may lose one of two simultaneous
+additions: only the wake-up of a worker in a timed wait depends on it, and that worker looks by itself (`lean`).
 
-Left out: let_submit and spin, which only let time pass without the lock between two looks; several queues, but
-for `Other`.
+Left out: let_submit and spin, which only let time pass without the lock between two looks; several queues, except
+`Other`.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def tell(s: Any) -> None:
 
 
 def wake_others(s: Any, model: Wake, mine: bool, changed: bool) -> None:
-    """WorkerPool::wake_others, for this queue: `mine` if the caller serves it and took what is worth a wake-up."""
+    """WorkerPool::wake_others, for this queue: `mine` if the caller serves it and took work that is worth a wake-up."""
     if s.busy < model.cores and s.ready and s.sleeping > 0 and s.started and (mine or changed):
         notify_one(s, "asleep")
 
@@ -109,7 +109,7 @@ def enter(s: Any, me: Any, number: int, then: str) -> str | None:
 
 
 class Worker(Program):
-    """Dispatcher::serve and what it calls: finish_and_fetch, plan, sleep. It is born when somebody starts it."""
+    """Dispatcher::serve and the functions that it calls: finish_and_fetch, plan, sleep. Created when started."""
 
     serves = True
 
@@ -175,9 +175,7 @@ class Worker(Program):
         plan(s, me.last)
         me.last, me.changed = 0, True
         if not s.ready and s.head != s.planned:
-            unlock(
-                s
-            )  # it looks again and again until the slot is filled; others need the lock meanwhile only to sleep less
+            unlock(s)  # it looks repeatedly until the slot is filled; others need the lock meanwhile only to sleep less
             return "enter"
         return self.find(s, me)
 
@@ -210,7 +208,7 @@ class Worker(Program):
 
     def asleep(self, s: Any, me: Any) -> str | None:
         if me.timed and not self.model.endless and self.number in s.asleep:
-            return "wakes" if timed_out(s, self.number, "asleep") else None  # leans on time: wait_for(kTimeout)
+            return "wakes" if timed_out(s, self.number, "asleep") else None  # relies on time: wait_for(kTimeout)
         return "wakes" if woken(s, self.number, "asleep") else None
 
     def wakes(self, s: Any, me: Any) -> str:
@@ -228,7 +226,7 @@ class Worker(Program):
             s.called, me.timeouts = False, 0
         return self.find(s, me)
 
-    # serve: what it has taken takes long, so it does not count as searching.
+    # serve: its op takes long, so it does not count as searching.
     def away(self, s: Any, me: Any) -> str:
         s.searching -= 1
         return "run" if self.model.broken == "goes_away_silently" else "before_away"
@@ -257,8 +255,8 @@ class Worker(Program):
 
 
 class Helper(Program):
-    """A thread that waits: it tries to run small ops, of which there are none (settle_small), and leaves what it has
-    planned to itself; it helps once (Waiter::wait_until), or is interrupted before; then it goes on with the program.
+    """A thread that waits: it tries to run small ops, of which there are none (settle_small), and leaves the planned
+    ops to itself; it helps once (Waiter::wait_until), or is interrupted before; then it continues the program.
     """
 
     def __init__(self, name: str, model: Wake) -> None:
@@ -351,17 +349,17 @@ class Wake(Model):
     `interrupted`: the helper's wait is, before it begins to help."""
 
     mutants: ClassVar = {
-        "look_first": "issue looks who sleeps before it draws its ticket",
-        "look_before_sleeping": "a worker looks at the tickets before it counts itself as sleeping",
-        "no_last_check": "a worker sleeps without a last look at the tickets",
-        "looks_asleep": "a worker that sleeps still counts as one that looks",
-        "stays_called": "a worker that wakes up does not take back that it was called",
-        "goes_away_silently": "a worker takes up a long op without a look whether a thread relied on it",
-        "plans_silently": "a worker of another queue plans in pick() and notifies no thread (so it was)",
-        "leaves_silently": "a thread that has helped, and goes on, notifies no thread of remaining ops (so it was)",
+        "look_first": "issue counts the sleeping workers before it draws its number",
+        "look_before_sleeping": "a worker reads the numbers before it counts itself as sleeping",
+        "no_last_check": "a worker sleeps without a last look at the numbers",
+        "looks_asleep": "a sleeping worker still counts as one that looks",
+        "stays_called": "a worker that wakes up does not reset the mark that it was called",
+        "goes_away_silently": "a worker starts a long op without checking whether a thread relied on it",
+        "plans_silently": "a worker of another queue plans in pick() and notifies no thread (past bug)",
+        "leaves_silently": "a thread that has helped, and continues, notifies no thread of remaining ops (past bug)",
         "interrupted_silently": "a thread that left work to itself is interrupted, and notifies no thread of it",
-        "looks_again": "a worker that left work to a waiting thread looks again whether it waits, and sleeps",
-        "gave_way": "a worker that leaves the core to the front end sleeps for good (so it was)",
+        "looks_again": "a worker that left work to a waiting thread checks again whether it waits, and sleeps",
+        "gave_way": "a worker that leaves the core to the front end sleeps for good (past bug)",
     }
 
     def __init__(
@@ -425,4 +423,4 @@ class Wake(Model):
 
     def at_end(self, s: Any, own: list[Any]) -> None:
         if s.busy < 0 or s.ready:
-            raise Violation("an op was run twice, or a core is given back twice")
+            raise Violation("an op was run twice, or a core is released twice")

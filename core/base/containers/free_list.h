@@ -1,4 +1,4 @@
-// Objects that are used again and again: taken mostly by one thread, given back by another.
+// Objects that are reused: taken mostly by one thread, given back by another.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -11,22 +11,23 @@
 
 namespace forerun {
 
-// T has a member `T* next_free`. A thread collects the objects that it frees and uses them again itself; a full batch
-// is pushed onto a shared stack. A thread that has none takes the shared stack whole, which excludes the ABA problem,
-// keeps a batch of it, and puts the rest back. So no thread holds more than two batches: programs may have very many
-// threads that live shortly, and others would make new objects meanwhile. One list per type: the stacks are static.
+// T has a member `T* next_free`. A thread collects the objects that it frees and reuses them itself; a full batch is
+// pushed onto a shared stack. A thread without free objects takes the whole shared stack, which excludes the ABA
+// problem, keeps a batch of it, and puts the rest back. So no thread holds more than two batches: programs may have
+// very many short-lived threads, and other threads would otherwise allocate new objects. One list per type: the stacks
+// are static.
 //
-// The shared stack holds kKeep objects at most: what a burst needed beyond that goes back to the allocator at once.
-// trim() gives back the rest, but for the batches of other threads. Modelled in verification/models/free_list.py.
+// The shared stack holds kKeep objects at most: the surplus of a burst goes back to the allocator at once. trim() gives
+// back the rest, except the batches of other threads. Modelled in verification/models/free_list.py.
 template <class T>
 class FreeList {
  public:
-  // 8 MiB of them: more than are on their way in a loop that runs ahead, little beside what arrays take.
+  // 8 MiB of objects: more than a loop that runs ahead has in flight, and little compared with the arrays.
   static constexpr uint32_t kBatch = 32;
   static constexpr uint64_t kKeep = std::min<uint64_t>((size_t{8} << 20) / sizeof(T), 65535) / kBatch * kBatch;
   static_assert(kKeep > 0);
 
-  // An object used before, as it was given back; null if there is none.
+  // A used object, in the state in which it was given back; null if no object is free.
   static T* take() {
     Mine& mine = this_thread();
     if (mine.given) {  // first, for it is in the cache
@@ -39,7 +40,7 @@ class FreeList {
     mine.count(1);
     return object;
   }
-  // Makes `object`, new because there was none to take, one that is in use.
+  // Counts `object`, allocated because take() returned null, as in use.
   static T* made(T* object) {
     this_thread().count(1);
     return object;
@@ -58,7 +59,7 @@ class FreeList {
       sum += c->in_use.load(std::memory_order_relaxed);
     return sum;
   }
-  // Gives the objects on the shared stack and on this thread's own to the allocator; how many bytes.
+  // Gives the objects on the shared stack and in this thread's batches to the allocator; returns the number of bytes.
   static size_t trim() {
     size_t bytes = drop(shared_.exchange(nullptr, std::memory_order_acquire));
     kept_.fetch_sub(static_cast<int64_t>(bytes / sizeof(T)), std::memory_order_relaxed);
@@ -69,8 +70,8 @@ class FreeList {
   }
 
  private:
-  // Objects that one thread took, less those that it freed, and the threads that had the count before it. Never freed:
-  // a thread that starts uses the count of one that has ended.
+  // The objects that one thread took, less those that it freed, including the threads that had the count before it.
+  // Never freed: a new thread reuses the count of a thread that has ended.
   struct alignas(64) Count {
     std::atomic<int64_t> in_use{0};  // written by the owner alone
     std::atomic<bool> owned{true};
@@ -79,16 +80,16 @@ class FreeList {
   static Count* claim() {
     for (Count* c = counts_.load(std::memory_order_acquire); c; c = c->next)
       if (!c->owned.load(std::memory_order_relaxed) && !c->owned.exchange(true, std::memory_order_acquire))
-        return c;  // sees what the last owner wrote
+        return c;  // sees the writes of the last owner
     auto* c = new (std::nothrow) Count;
-    if (!c) return &first_;  // shared with its owner: what both count at once is lost
+    if (!c) return &first_;  // shared with its owner: an update may be lost if both count at once
     c->next = counts_.load(std::memory_order_relaxed);
     while (!counts_.compare_exchange_weak(c->next, c, std::memory_order_release, std::memory_order_relaxed)) {
     }
     return c;
   }
   struct Mine {
-    T* first = nullptr;               // what was on the shared stack: a batch at most
+    T* first = nullptr;               // the batch taken from the shared stack, or its rest
     T *given = nullptr, *last_given;  // the batch: n_given objects, the last one given first; fewer than kBatch
     uint32_t n_given = 0;
     Count* const counted = claim();
@@ -107,7 +108,7 @@ class FreeList {
     void flush() {
       if (given) push(std::exchange(given, nullptr), last_given, std::exchange(n_given, 0));
     }
-    ~Mine() {  // the thread ends: others may use what it had left
+    ~Mine() {  // the thread ends: other threads may use its batches
       flush();
       uint32_t n = 1;
       T* last = first;
@@ -133,8 +134,8 @@ class FreeList {
     if (T* rest = std::exchange(last->next_free, nullptr)) put_back(rest);
     return first;
   }
-  // The rest of the stack that was taken. The batches pushed since then are few: their end is searched for, and they go
-  // on top.
+  // Puts back the rest of the stack that was taken. Few batches have been pushed since then: their end is searched for,
+  // and they go on top.
   static void put_back(T* rest) {
     T* others = shared_.exchange(rest, std::memory_order_acq_rel);
     if (!others) return;
@@ -146,7 +147,7 @@ class FreeList {
   static void push(T* first, T* last, uint32_t n) {
     if (kept_.load(std::memory_order_relaxed) + n > static_cast<int64_t>(kKeep)) {
       last->next_free = nullptr;
-      // Allocators keep what is freed below what is still used; a burst that is over leaves much.
+      // Allocators cannot return freed memory below memory that is still used; after a burst much is free.
       size_t bytes = drop(first), before = deleted_.fetch_add(bytes, std::memory_order_relaxed);
       if (before / kTrimAfter != (before + bytes) / kTrimAfter) trim_heap();
       return;
@@ -173,7 +174,7 @@ class FreeList {
   static inline std::atomic<Count*> counts_{&first_};
   static inline std::atomic<T*> shared_{nullptr};
   static inline std::atomic<int64_t> kept_{
-      0};  // on the shared stack, and what threads are about to push or to put back
+      0};  // on the shared stack, and those that threads are about to push or put back
   static inline thread_local Mine mine_;
   static constinit inline thread_local Mine* known_ = nullptr;
 };

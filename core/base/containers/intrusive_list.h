@@ -28,7 +28,7 @@ class IntrusiveList {
     first_ = object->*next;
     return object;
   }
-  // In front of the first object for which `goes_behind` holds.
+  // Inserts in front of the first object for which `goes_behind` holds.
   template <class F>
   void insert(T* object, F goes_behind) {
     T** at = &first_;
@@ -38,7 +38,7 @@ class IntrusiveList {
     if (!(object->*next)) last_ = object;
   }
   void clear() { first_ = nullptr; }
-  // All of them; this list is empty then.
+  // Takes all objects; this list is empty then.
   IntrusiveList take() {
     IntrusiveList all = *this;
     clear();
@@ -46,11 +46,11 @@ class IntrusiveList {
   }
 
  private:
-  T *first_ = nullptr, *last_ = nullptr;  // last_ means something only while there is a first
+  T *first_ = nullptr, *last_ = nullptr;  // last_ is valid only while first_ is not null
 };
 
-// First in, first out, and any object leaves in constant time. `prev` and `next` belong to the list while an object is
-// in it.
+// First in, first out, with removal of any object in constant time. `prev` and `next` belong to the list while an
+// object is in it.
 template <class T, T* T::* prev, T* T::* next>
 class TwoWayList {
  public:

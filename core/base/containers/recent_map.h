@@ -1,4 +1,4 @@
-// Values of the keys that were used last.
+// A map that keeps the keys that were used last.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -7,13 +7,13 @@
 
 namespace forerun {
 
-// A fixed number of places, of which a key has two, by its hash(). A new key takes the place of the older one there.
+// A fixed number of places; the hash() of a key selects two of them. A new key replaces the older one of the two.
 template <class Key, class Value, size_t kPlaces>
 class RecentMap {
   static_assert(kPlaces % 2 == 0);
 
  public:
-  // Null: the key is not known, or others have taken its place. Stays until something is put.
+  // Null if the key is not known, or others have replaced it. Valid until the next put.
   const Value* find(const Key& key) const {
     const size_t newer = newer_of(key);
     for (const size_t i : {newer, newer + 1})
@@ -31,7 +31,7 @@ class RecentMap {
     std::optional<Key> key;
     Value value;
   };
-  // The place of the newer one of two that a key may have; the older one's is behind it.
+  // The place of the newer of the two keys with this hash; the older one's is behind it.
   static size_t newer_of(const Key& key) { return key.hash() % (kPlaces / 2) * 2; }
 
   std::vector<Place> places_{kPlaces};

@@ -1,4 +1,5 @@
-// A set of numbers that lie close together, of which the smallest is wanted: bits, and bits that tell where bits are.
+// A set of numbers that lie close together, with fast access to the smallest: a bit per number, and bits that say which
+// words are not empty.
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -7,12 +8,12 @@
 
 namespace forerun {
 
-// Its numbers must lie within a span of `room` of one another. Needs no memory once it has been given its room.
+// Its numbers must lie within a span of `room`. It allocates memory in reset() only.
 class RingBitset {
  public:
   static constexpr uint64_t kNone = UINT64_MAX;
 
-  // Empty then. `room` is a power of two, at least 64. May throw std::bad_alloc; then all is as before.
+  // Makes the set empty. `room` is a power of two, at least 64. May throw std::bad_alloc; then nothing has changed.
   void reset(uint64_t room) {
     RingBitset fresh;
     fresh.mask_ = room - 1;
@@ -24,7 +25,7 @@ class RingBitset {
   }
   uint64_t room() const { return mask_ + 1; }
   bool empty() const { return first_ == kNone; }
-  uint64_t first() const { return first_; }  // the smallest; kNone if there is none
+  uint64_t first() const { return first_; }  // the smallest; kNone if the set is empty
   bool has(uint64_t number) const { return bits_[0][(number & mask_) / 64] >> (number % 64) & 1; }
   // Not in the set yet.
   void insert(uint64_t number) {
@@ -43,11 +44,11 @@ class RingBitset {
       if (bits_[level][at / 64] &= ~(uint64_t{1} << (at % 64))) break;
     if (number == first_) first_ = bits_[levels_ - 1][0] ? behind(number) : kNone;
   }
-  // The smallest that is larger than `number`, which might be in the set; kNone if there is none.
+  // The smallest number larger than `number`, which need not be in the set; kNone if there is no such number.
   uint64_t next(uint64_t number) const {
     if (empty()) return kNone;
     uint64_t found = behind(number);
-    return found - first_ <= mask_ ? found : kNone;  // not once around
+    return found - first_ <= mask_ ? found : kNone;  // not once around the ring
   }
 
  private:
@@ -57,7 +58,7 @@ class RingBitset {
     if (at == kNone) at = from(0);
     return number + 1 + ((at - start) & mask_);
   }
-  // The first bit at or behind a place.
+  // The first bit at a place or behind it.
   uint64_t from(uint64_t at) const {
     for (int level = 0; level < levels_; ++level) {
       if (at / 64 >= bits_[level].size()) return kNone;

@@ -6,8 +6,8 @@
 
 namespace forerun {
 
-// As memcpy, which copies more than some kilobytes by one string instruction: some processors take several times as
-// long for that where both addresses are nearly at the same place of a page. Copies that exceed caches are left to it.
+// As memcpy. For more than some kilobytes memcpy uses one string instruction, which is several times slower on some
+// processors if both addresses have nearly the same offset in a page. Copies that exceed caches use memcpy.
 inline void copy_bytes(char* to, const char* from, int64_t n) {
   constexpr int64_t kPiece = 2048, kMost = 1 << 18;
   if (n <= kPiece || n > kMost) return void(std::memcpy(to, from, static_cast<size_t>(n)));

@@ -33,7 +33,7 @@ inline void pause(int n = 1) {
   }
 }
 
-// Lets some cycles pass. Other threads that were put on the same core run meanwhile.
+// Waits for some cycles and lets other threads on the same core run meanwhile.
 inline void pass(uint64_t ticks) {
   std::this_thread::yield();
   for (uint64_t start = cycles(); cycles() - start < ticks;) pause();

@@ -3,7 +3,7 @@
 
 namespace forerun {
 
-// A number that one thread writes while others, or another process, may look at it.
+// A number that one thread writes while other threads, or another process, may read it.
 template <class T>
 class RelaxedAtomic {
  public:

@@ -1,10 +1,10 @@
-// Functions compiled for several processors, of which the best is taken when the program runs.
+// Functions compiled for several processors; the best version is chosen when the program runs.
 //
-// Vector code is written with the compiler's vectors of 64, 32 or 16 bytes (Vector below), which every processor has an
-// equivalent for; code for the instructions of one kind of processor is in this file alone.
+// Vector code is written with the compiler's vectors of 64, 32 or 16 bytes (Vector below), which every processor
+// supports; only this file has code for the instructions of one kind of processor.
 #pragma once
 
-// Into each version of a function that is compiled for several processors.
+// Marks functions that are inlined into each version of a function compiled for several processors.
 #define FORERUN_EACH [[gnu::always_inline]] inline
 
 #if defined(__x86_64__)
@@ -15,7 +15,7 @@
 #define FORERUN_AVX512
 #endif
 
-// For a loop that the compiler vectorises.
+// Marks a loop that the compiler vectorises.
 #if !defined(__x86_64__) || defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 #define FORERUN_CLONES  // on x86-64 the choice is made before a sanitizer is ready
 #else
@@ -33,7 +33,7 @@ inline bool has_avx2() {
 #endif
 }
 
-// and all of AVX-512 that is used here.
+// and all parts of AVX-512 that the kernels use.
 inline bool has_avx512() {
 #if defined(__x86_64__)
   return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
@@ -43,7 +43,7 @@ inline bool has_avx512() {
 #endif
 }
 
-// Which of the versions computes: the best that the processor has. Tests set the others, while nothing runs.
+// The version in use: by default the best that the processor supports. Tests select others, while nothing runs.
 enum class TileVersion { best, avx2, plain };
 inline TileVersion tile_version = TileVersion::best;
 
@@ -55,7 +55,7 @@ struct Vector {
 template <int bytes>
 using Floats = typename Vector<float, bytes>::type;
 template <int bytes>
-inline constexpr int kPlaces = bytes / static_cast<int>(sizeof(float));  // floats that have room
+inline constexpr int kPlaces = bytes / static_cast<int>(sizeof(float));  // floats that fit
 
 template <class Job>
 void in_plain(const Job& job) {
@@ -70,7 +70,7 @@ FORERUN_AVX512 void in_avx512(const Job& job) {
   job.template run<64>();
 }
 
-// Calls job.run<bytes>(), which is FORERUN_EACH, as are the functions that it calls.
+// Calls job.run<bytes>(), which must be FORERUN_EACH, as must the functions that it calls.
 template <class Job>
 void in_best_version(const Job& job) {
   using Run = void (*)(const Job&);

@@ -31,7 +31,7 @@ namespace {
   refuse(last_error_text());
 }
 
-// Closed where it is not taken.
+// A socket that is closed unless it is taken.
 class Socket {
  public:
   explicit Socket(SOCKET socket) : socket_(socket) {
@@ -64,7 +64,7 @@ sockaddr_in peer_address(SOCKET socket) {
   return address;
 }
 
-// Windows has no pairs of sockets: one connects to the other by the loopback.
+// Windows has no pairs of sockets: one connects to the other over the loopback interface.
 std::array<int, 2> make_ends() {
   WSADATA unused;
   static const int started = WSAStartup(MAKEWORD(2, 2), &unused);
@@ -121,13 +121,13 @@ WakeUp::~WakeUp() {
   if (ends_[1] != ends_[0]) close_end(ends_[1]);
 }
 
-// Never blocks: a counter is far from full, and a pipe that is full is readable.
+// Never blocks: a counter is far from full, and a full pipe is readable already.
 void WakeUp::set() {
   uint64_t one = 1;
   [[maybe_unused]] auto written = write_some(ends_[1], &one, sizeof one);
 }
 
-// The first read empties a counter; a pipe has what was written since the last time.
+// The first read empties a counter; a pipe holds all bytes written since the last clear().
 void WakeUp::clear() {
   uint64_t count;
   while (read_some(ends_[0], &count, sizeof count) > 0 && ends_[1] != ends_[0]) {

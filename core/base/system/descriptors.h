@@ -13,14 +13,14 @@ class WakeUp {
   ~WakeUp();
   WakeUp(const WakeUp&) = delete;
   int descriptor() const { return ends_[0]; }
-  void set();    // it is readable,
-  void clear();  // and no more
+  void set();    // makes it readable,
+  void clear();  // and no longer readable
 
  private:
   const std::array<int, 2> ends_;  // to poll, to write to
 };
 
-// Sends all bytes by a socket. Whether that has worked.
+// Sends all bytes on a socket. Returns whether that succeeded.
 bool send_all(int socket, std::string_view bytes);
 void close_socket(int socket);
 

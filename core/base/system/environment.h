@@ -1,4 +1,4 @@
-// Variables of the environment of this process.
+// Environment variables of this process.
 #pragma once
 #include <cstdlib>
 

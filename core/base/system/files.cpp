@@ -20,7 +20,7 @@ namespace forerun {
 
 namespace {
 
-constexpr size_t kMostAtOnce = size_t{1} << 30;  // bytes of a write, whose number may be an int
+constexpr size_t kMostAtOnce = size_t{1} << 30;  // bytes of one write: its result may be an int
 
 bool write_all(int file, std::string_view bytes) {
   while (!bytes.empty()) {
@@ -55,7 +55,7 @@ int map(int file, size_t bytes, MappedFile& mapped) {
                                       static_cast<DWORD>(size), nullptr);
   if (!mapping) return ENOMEM;
   void* memory = MapViewOfFile(mapping, FILE_MAP_READ | FILE_MAP_WRITE, 0, 0, bytes);
-  CloseHandle(mapping);  // the view keeps what it needs of it
+  CloseHandle(mapping);  // the view keeps the mapping alive
   if (!memory) return ENOMEM;
   mapped = {static_cast<char*>(memory), file};
   return 0;
@@ -64,7 +64,7 @@ int map(int file, size_t bytes, MappedFile& mapped) {
 #ifdef __linux__
 constexpr int kAllPages = MAP_POPULATE;
 int reserve(int file, size_t bytes) { return ::posix_fallocate(file, 0, static_cast<off_t>(bytes)); }
-#else  // pages come as they are written, and their space on the disk with them
+#else  // pages and disk space are allocated when they are written
 constexpr int kAllPages = 0;
 int reserve(int file, size_t bytes) { return ::ftruncate(file, static_cast<off_t>(bytes)) < 0 ? errno : 0; }
 #endif

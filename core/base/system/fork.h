@@ -1,7 +1,7 @@
-// What a process does when it forks.
+// Handlers of fork.
 //
-// Windows has no fork: a process starts another one only as a new program, which shares no state with it. So what
-// guards against forks is never called there.
+// Windows has no fork: a process starts another one only as a new program, which shares no state with it. There the
+// handlers are never called.
 #pragma once
 #ifndef _WIN32
 #include <pthread.h>
@@ -12,7 +12,7 @@
 
 namespace forerun {
 
-// From now on a process that forks calls `before`, and then `parent` there and `child` in its child. Null: nothing.
+// From now on a fork calls `before`, then `parent` in the parent and `child` in the child. Null: no handler.
 inline void at_fork([[maybe_unused]] void (*before)(), [[maybe_unused]] void (*parent)(),
                     [[maybe_unused]] void (*child)()) {
 #ifndef _WIN32
@@ -20,14 +20,14 @@ inline void at_fork([[maybe_unused]] void (*before)(), [[maybe_unused]] void (*p
 #endif
 }
 
-// Whether the pages that a device uses stay those of the process when it forks, and the child gets copies: since Linux
-// 5.12, a text as uname() gives it. Before, the first of both that wrote to such a page got another one, which the
-// device did not know.
+// Whether, after a fork, the pages that a device uses stay with the parent and the child gets copies: so since Linux
+// 5.12 (`release` is that of uname()). Before, the first process that wrote to such a page got another one, unknown to
+// the device.
 inline bool fork_keeps_registered_pages(const char* release) {
   int major = 0, minor = 0;
   return std::sscanf(release, "%d.%d", &major, &minor) == 2 && (major > 5 || (major == 5 && minor >= 12));
 }
-inline bool fork_keeps_registered_pages() {  // of this system
+inline bool fork_keeps_registered_pages() {  // of the running system
 #ifdef _WIN32
   return true;
 #else

@@ -11,7 +11,7 @@ namespace forerun {
 #ifdef _WIN32
 void* open_library(const std::string& path, std::string& error) {
   const std::wstring name = wide(path.c_str());
-  // Libraries that it needs are found beside it, as those of a path are.
+  // The libraries that it depends on are searched for in its folder.
   HMODULE library = LoadLibraryExW(name.c_str(), nullptr, LOAD_WITH_ALTERED_SEARCH_PATH);
   if (!library) {
     error = last_error_text();

@@ -24,20 +24,20 @@ namespace forerun {
 #if defined(_WIN32)
 namespace {
 
-// Facts of the innermost job, a group of processes with limits, that this process belongs to. False: there is none.
+// Queries the innermost job, a group of processes with limits, that this process belongs to. False: it is in no job.
 template <class T>
 bool ask_job(JOBOBJECTINFOCLASS kind, T& facts) {
   return QueryInformationJobObject(nullptr, kind, &facts, sizeof facts, nullptr);
 }
 
-// Of all time of the machine's cores.
+// The share of the machine's processor time that the job may use.
 double job_share() {
   JOBOBJECT_CPU_RATE_CONTROL_INFORMATION rate{};
   if (!ask_job(JobObjectCpuRateControlInformation, rate)) return 1;
   constexpr double kWhole = 10'000;
   const DWORD flags = rate.ControlFlags;
   if (!(flags & JOB_OBJECT_CPU_RATE_CONTROL_ENABLE)) return 1;
-  if (flags & JOB_OBJECT_CPU_RATE_CONTROL_MIN_MAX_RATE) return (rate.CpuRate >> 16) / kWhole;  // above the least share
+  if (flags & JOB_OBJECT_CPU_RATE_CONTROL_MIN_MAX_RATE) return (rate.CpuRate >> 16) / kWhole;  // above the minimum rate
   return flags & JOB_OBJECT_CPU_RATE_CONTROL_HARD_CAP ? rate.CpuRate / kWhole : 1;
 }
 
@@ -53,7 +53,8 @@ std::string fact_of_processor(const char* name) {
 
 int usable_cores() {
   const int all = std::max(1, static_cast<int>(GetActiveProcessorCount(ALL_PROCESSOR_GROUPS)));
-  DWORD_PTR own = 0, machine = 0;  // of one group of at most 64; a process that uses all of it may use others, too
+  DWORD_PTR own = 0, machine = 0;  // of one processor group, of at most 64 CPUs; a process that uses all of it may use
+                                   // other groups, too
   GetProcessAffinityMask(GetCurrentProcess(), &own, &machine);
   const int allowed = own == machine ? all : std::popcount(static_cast<uint64_t>(own));
   return std::max(1, std::min(allowed, static_cast<int>(std::ceil(job_share() * all))));

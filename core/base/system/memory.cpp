@@ -11,7 +11,7 @@
 namespace forerun {
 
 #ifdef _WIN32
-// Huge pages need a privilege there that programs seldom have.
+// On Windows huge pages need a privilege that programs seldom have.
 char* map_pages(size_t bytes) {
   return static_cast<char*>(VirtualAlloc(nullptr, bytes, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE));
 }
@@ -20,7 +20,7 @@ void unmap_pages(char* pages, size_t) { VirtualFree(pages, 0, MEM_RELEASE); }
 #else
 char* map_pages(size_t bytes) {
   constexpr size_t kHuge = size_t{2} << 20;
-  // Mapped with room to cut a piece that starts on a huge page.
+  // Mapped with space to cut out a piece that starts on a huge page.
   size_t whole = bytes + kHuge;
   void* p = mmap(nullptr, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (p == MAP_FAILED) return nullptr;
@@ -39,7 +39,7 @@ void unmap_pages(char* pages, size_t bytes) { munmap(pages, (bytes + 4095) / 409
 
 #ifdef __linux__
 bool discard_pages(char* pages, size_t bytes) { return madvise(pages, bytes, MADV_DONTNEED) == 0; }
-#else  // elsewhere such calls promise no zeros, or might leave no pages at all
+#else  // elsewhere such calls do not guarantee zeros, or may leave no pages at all
 bool discard_pages(char*, size_t) { return false; }
 #endif
 

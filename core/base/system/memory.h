@@ -1,4 +1,4 @@
-// Memory as systems give it.
+// Memory of the operating system.
 #pragma once
 #include <cstddef>
 #include <cstdlib>
@@ -9,8 +9,8 @@
 
 namespace forerun {
 
-// A block of the heap at an address that is a multiple of `alignment`, of which `bytes` must be a multiple as well.
-// Null: there is none to be had.
+// A block of the heap at an address that is a multiple of `alignment`; `bytes` must be a multiple of it as well. Null:
+// out of memory.
 inline char* aligned_block(size_t alignment, size_t bytes) {
 #ifdef _WIN32
   return static_cast<char*>(_aligned_malloc(bytes, alignment));
@@ -26,7 +26,7 @@ inline void free_aligned(char* block) {
 #endif
 }
 
-// Gives freed memory of the heap back to the system, where allocators keep it otherwise.
+// Gives freed memory of the heap back to the system, where the C library would keep it.
 inline void trim_heap() {
 #if defined(__GLIBC__)
   malloc_trim(0);
@@ -35,13 +35,12 @@ inline void trim_heap() {
 #endif
 }
 
-// Pages of zeros, which the system gives when they are first used: huge ones, if it has them. Null: there are none to
-// be had.
+// Pages of zeros, allocated by the system when they are first used: huge ones, if it has them. Null: out of memory.
 char* map_pages(size_t bytes);
-// `bytes`: as they were mapped.
+// `bytes`: the size with which they were mapped.
 void unmap_pages(char* pages, size_t bytes);
-// Gives the memory of some of the pages back; they are zeros from now on. False: the system has no call that does so,
-// and nothing has changed.
+// Gives the memory of some of the pages back; they are zeros from now on. False: the system has no such call, and
+// nothing has changed.
 bool discard_pages(char* pages, size_t bytes);
 
 }  // namespace forerun

@@ -117,7 +117,7 @@ void MovableThread::move_back() {
   if (unchanged) pthread_setaffinity_np(thread_, sizeof before_, &before_);
 }
 #else
-void name_thread(std::thread&, const char*) {}  // a thread can name but itself
+void name_thread(std::thread&, const char*) {}  // a thread can name only itself
 void MovableThread::move(const std::function<bool(int cpu)>&) {}
 void MovableThread::move_back() {}
 #endif

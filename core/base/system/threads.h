@@ -16,7 +16,7 @@ namespace forerun {
 // --- signals ---------------------------------------------------------------------------------------------------------
 
 #ifdef _WIN32
-// Windows sends signals to no thread that a program has started: handlers run in threads of their own.
+// Windows delivers signals to no thread that a program has started: handlers run in separate threads.
 struct SignalMask {};
 #else
 using SignalMask = sigset_t;
@@ -25,8 +25,8 @@ SignalMask all_signals();
 // From now on this thread blocks these signals and no others; returns those that it has blocked before.
 SignalMask block_signals(const SignalMask& signals);
 
-// While it lives, this thread blocks all signals. Threads that it starts meanwhile always do: signals are for those of
-// the front end.
+// Blocks all signals in this thread while it lives. Threads started meanwhile always block them: signals are for the
+// front end's threads.
 class SignalsBlocked {
  public:
   SignalsBlocked() : before_(block_signals(all_signals())) {}
@@ -42,7 +42,7 @@ class SignalsBlocked {
 
 // Names a thread, for debuggers; only where a thread can name others. At most 15 characters.
 void name_thread(std::thread& thread, const char* name);
-uint64_t thread_cpu_ns();  // for which the calling thread has run
+uint64_t thread_cpu_ns();  // the CPU time of the calling thread
 
 // --- CPUs ------------------------------------------------------------------------------------------------------------
 
@@ -61,7 +61,7 @@ struct CpuSet {  // of a group of at most 64
 };
 using ThreadId = unsigned long;
 ThreadId this_thread_id();
-#else  // where threads run is not known, and the system places them alone
+#else  // elsewhere the CPU of a thread is not known, and the system alone places threads
 constexpr int kCpus = 1;
 inline int current_cpu() { return 0; }
 struct CpuSet {};
@@ -69,17 +69,17 @@ struct ThreadId {};
 inline ThreadId this_thread_id() { return {}; }
 #endif
 
-// The thread that makes it, to be moved to another CPU.
+// The thread that constructs it, to be moved to another CPU.
 class MovableThread {
  public:
-  // From any thread: it may run on one CPU alone, the first one allowed of which `accepts` is true. Until then on as
-  // many as before.
+  // From any thread: restricts the thread to one CPU, the first allowed one for which `accepts` is true. If there is no
+  // such CPU, nothing changes.
   void move(const std::function<bool(int cpu)>& accepts);
-  void move_back();  // by the thread itself: it may run where it might before, unless another thread has changed that
+  void move_back();  // by the thread itself: removes the restriction, unless another thread has changed it
 
  private:
   const ThreadId thread_ = this_thread_id();
-  CpuSet before_, moved_;  // where it may run: of its own, and while it is moved
+  CpuSet before_, moved_;  // allowed CPUs: before the move, and during it
   bool is_moved_ = false;
 };
 

@@ -1,4 +1,4 @@
-// Windows' own functions, for source files: no header includes this.
+// Windows' own functions, for source files: headers must not include this.
 #pragma once
 #ifndef _WIN32_WINNT
 #define _WIN32_WINNT 0x0A00  // Windows 10
@@ -12,7 +12,7 @@
 
 namespace forerun {
 
-// Windows' own text for one in UTF-8, such as paths that Python gives.
+// Converts UTF-8 text, such as paths from Python, to Windows' wide characters.
 inline std::wstring wide(const char* text) {
   const int size = MultiByteToWideChar(CP_UTF8, 0, text, -1, nullptr, 0);
   if (size <= 0) return {};
@@ -22,7 +22,7 @@ inline std::wstring wide(const char* text) {
   return result;
 }
 
-// Why the last call that failed in this thread did so.
+// The error text of the last call that failed in this thread.
 inline std::string last_error_text() {
   const DWORD error = GetLastError();
   char text[512];

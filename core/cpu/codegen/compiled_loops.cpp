@@ -17,7 +17,7 @@ void CompiledLoops::set_compiler(std::function<void()> wake) {
 
 std::shared_ptr<CompiledLoop> CompiledLoops::find(const std::string& description) {
   std::lock_guard held(mutex_);
-  // A program that never repeats itself: what no plan needs, and was never asked for, is forgotten.
+  // For a program that never repeats itself: loops that no plan uses, and that were never requested, are forgotten.
   if (loops_.size() >= kMostKnown)
     std::erase_if(loops_, [](const auto& known) { return known.second.use_count() == 1 && !known.second->requested_; });
   std::shared_ptr<CompiledLoop>& loop = loops_[description];

@@ -1,5 +1,5 @@
-// Loops that are compiled while the program runs, by their descriptions. The compiler is another's (the front end's):
-// it takes one description after the other, and answers with a function.
+// Loops that are compiled while the program runs, by their descriptions. The compiler belongs to another part (the
+// front end): it takes one description after the other, and returns a function.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -14,13 +14,13 @@
 
 namespace forerun {
 
-// A loop that there may be. Any thread.
+// A loop that may be compiled. Any thread.
 class CompiledLoop {
  public:
   explicit CompiledLoop(std::string description) : description(std::move(description)) {}
-  // Null: not yet, or never.
+  // Null: not compiled yet, or never.
   RowsFunction function() const { return function_.load(std::memory_order_acquire); }
-  // The compiler has answered.
+  // Whether the compiler has answered.
   bool settled() const { return settled_.load(std::memory_order_acquire); }
 
   const std::string description;
@@ -29,34 +29,34 @@ class CompiledLoop {
   friend class CompiledLoops;
   std::atomic<RowsFunction> function_{nullptr};
   std::atomic<bool> settled_{false}, requested_{false};
-  std::atomic<int64_t> computed_{0};  // elements, by steps of which this loop would do the work
+  std::atomic<int64_t> computed_{0};  // elements computed by steps that this loop would replace
 };
 
 // Any thread.
 class CompiledLoops {
  public:
-  // Functions stay for as long as the process lives, since pending ops may call them: there are so many at most.
+  // Functions are kept for as long as the process lives, since pending ops may call them: this limits their number.
   static constexpr size_t kMost = 1000;
 
   static CompiledLoops& get();
 
-  // `wake` is called when there is something to compile, perhaps with locks of its caller's: it must not wait.
+  // `wake` is called when there is a loop to compile, perhaps with locks of its caller's: it must not wait.
   void set_compiler(std::function<void()> wake);
-  // There is no compiler any more; what is compiled stays. Takes no lock: the child of a fork may not.
+  // The compiler has ended; compiled loops are kept. Takes no lock: the child of a fork may not.
   void close() { open_.store(false); }
   bool open() const { return open_.load(std::memory_order_relaxed); }
 
   std::shared_ptr<CompiledLoop> find(const std::string& description);
-  // Steps of which a loop would do the work have computed so many elements more. When they are enough, the compiler
-  // is asked, once.
+  // Steps that a loop would replace have computed so many more elements. When they are enough, the compiler is asked,
+  // once.
   void computed(const std::shared_ptr<CompiledLoop>& loop, int64_t elements);
 
-  // For the compiler: the next loop, if there is one, and the answer; null: it cannot be compiled.
+  // For the compiler: the next loop, or null, and the answer; null: the loop cannot be compiled.
   std::shared_ptr<CompiledLoop> next();
   void answer(CompiledLoop& loop, RowsFunction function);
-  bool waiting() const;  // there is a next one
+  bool waiting() const;  // whether there is a next one
 
-  // How many elements are enough: as many as can be computed while a loop is compiled, about.
+  // Sets how many elements are enough: about as many as can be computed while a loop is compiled.
   void set_compile_from(int64_t elements) { compile_from_.store(elements); }
   uint64_t compiled() const { return compiled_.load(std::memory_order_relaxed); }
 

@@ -1,4 +1,4 @@
-// An operand that an op holds itself.
+// An operand that an op stores itself.
 #pragma once
 
 namespace forerun {

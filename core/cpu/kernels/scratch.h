@@ -1,4 +1,4 @@
-// Memory of a thread's own for the time that a tile is computed.
+// Scratch memory of a thread, used while a tile is computed.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,17 +9,17 @@
 
 namespace forerun {
 
-// Whose work is in it: of which op, and which part of it. No op has number 0.
+// The owner of its contents: the op, and the part of it. No op has number 0.
 struct ScratchOwner {
   uint64_t op = 0;
   int64_t part = 0;
 };
 struct Scratch {
   char* data;
-  bool kept;  // what the same owner has left there the last time is still there
+  bool kept;  // the contents that the same owner left the last time are still there
 };
 
-// At least `bytes`, on a cache line; good until the thread asks again. Throws std::bad_alloc.
+// At least `bytes`, on a cache line; valid until the thread asks again. Throws std::bad_alloc.
 inline Scratch scratch_of(ScratchOwner owner, size_t bytes) {
   struct Free {
     void operator()(char* p) const { free_aligned(p); }
@@ -30,7 +30,7 @@ inline Scratch scratch_of(ScratchOwner owner, size_t bytes) {
     ScratchOwner last;
   };
 #if defined(__SANITIZE_ADDRESS__)
-  constexpr size_t unit = 64;  // and each time anew, so that what is written beyond is found
+  constexpr size_t unit = 64;  // allocated anew each time, so that sanitizers find writes beyond the end
 #else
   constexpr size_t unit = 4096;
 #endif

@@ -1,4 +1,4 @@
-// What kernels share that read memory which they also write.
+// Helpers of kernels that read memory which they also write.
 #pragma once
 #include <cstring>
 #include <memory>
@@ -8,13 +8,13 @@
 
 namespace forerun {
 
-// Whether writing one may change what is read of the other.
+// Whether writing to one may change values read from the other.
 inline bool overlap(const Storage* a, const Layout& of_a, const Storage* b, const Layout& of_b) {
   if (a != b) return false;
   return !of_a.region().apart(of_b.region());
 }
 
-// A copy of the bytes that an op reads, where it writes them as well.
+// A copy of the bytes that an op reads, if it writes them as well.
 class Snapshot {
  public:
   // data: of the element at `offset` of the storage. Returns its address in the copy of the storage's bytes in `range`.

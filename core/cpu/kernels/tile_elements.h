@@ -1,11 +1,11 @@
-// How many elements a worker takes at once, about.
+// The approximate number of elements that a worker processes at once.
 #pragma once
 #include <cstdint>
 
 namespace forerun {
 
 inline constexpr int64_t kTileElements = int64_t{1} << 16;
-// Where each of them takes longer than arithmetic does, as they are put in order, searched or chosen by the values.
+// For elements that take longer than arithmetic does, as they are sorted, searched or chosen by value.
 inline constexpr int64_t kSlowTileElements = int64_t{1} << 15;
 
 }  // namespace forerun

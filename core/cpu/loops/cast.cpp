@@ -26,7 +26,7 @@ constexpr bool is_complex_v = false;
 template <class T>
 constexpr bool is_complex_v<std::complex<T>> = true;
 
-// A bool is whatever is not 0: bytes that are seen as bools may be other numbers than 0 and 1.
+// Any nonzero byte is true: bytes that are viewed as bools may be other numbers than 0 and 1.
 template <class T>
 T load(const char* p) {
   if constexpr (std::is_same_v<T, bool>) {
@@ -38,10 +38,10 @@ T load(const char* p) {
   }
 }
 
-// C leaves open what becomes of a value that the integer cannot hold, and compilers choose by how they vectorise. Here
-// it is what scalar code gives on x86: the integer part, of which the lowest bits are kept; and the least integer for
-// NaN and for values beyond the integer that they are converted to first (32 bits for small dtypes and int32, otherwise
-// 64).
+// C leaves the conversion of values that the integer cannot hold undefined, and results depend on how compilers
+// vectorise. Here the result is that of scalar code on x86: the integer part, of which the lowest bits are kept; and
+// the least integer for NaN and for values that do not fit the intermediate integer (32 bits for small dtypes and
+// int32, otherwise 64).
 template <class Wide, class From>
 Wide whole(From v) {
   constexpr From least = static_cast<From>(std::numeric_limits<Wide>::min());
@@ -65,7 +65,7 @@ To integer(From v) {
 template <class To, class From>
 To convert(From v) {
   if constexpr (std::is_same_v<To, From>) {
-    return v;  // all its bits
+    return v;  // keeps all its bits
   } else if constexpr (std::is_same_v<From, Bfloat16>) {
     return convert<To>(static_cast<float>(v));
   } else if constexpr (std::is_same_v<To, Bfloat16>) {
@@ -97,7 +97,7 @@ void cast(char** args, const intptr_t* n, const intptr_t* steps, void*) {
   const char* in = args[0];
   char* out = args[1];
   if constexpr (is_complex_v<To> &&
-                !is_complex_v<From>) {  // part by part: compilers make little of a number of two parts
+                !is_complex_v<From>) {  // part by part: compilers do not vectorise complex numbers well
     using Part = typename To::value_type;
     if (steps[0] == sizeof(From) && steps[1] == sizeof(To)) {
       auto* parts = reinterpret_cast<Part*>(out);
@@ -121,8 +121,8 @@ void cast(char** args, const intptr_t* n, const intptr_t* steps, void*) {
   }
 }
 
-// Rows of a transposed matrix, which lie across the source: some columns after the other, so that its memory is read
-// line by line.
+// Rows of a transposed matrix, which are columns of the source: some columns after the other, so that its memory is
+// read line by line.
 template <class T>
 void copy_transposed(const char* in, char* out, intptr_t rows, intptr_t n, intptr_t in_step, intptr_t out_pitch) {
   constexpr intptr_t kSize = sizeof(T), kSome = 8;
@@ -132,7 +132,7 @@ void copy_transposed(const char* in, char* out, intptr_t rows, intptr_t n, intpt
         std::memcpy(out + row * out_pitch + k * kSize, in + row * kSize + k * in_step, kSize);
 }
 
-// Bytes that follow one another, at least as many as a vector has; the last vector may overlap the one before.
+// Consecutive bytes, at least as many as a vector has; the last vector may overlap the one before.
 template <intptr_t size>
 [[gnu::always_inline]] inline void copy_vectors(const char* in, char* out, intptr_t bytes) {
   typedef char Vector __attribute__((vector_size(size), aligned(1), may_alias));
@@ -144,7 +144,7 @@ template <intptr_t size>
   if (at < bytes) move(bytes - size);
 }
 
-// Elements that stay as they are. Rows are most often short: calls of memcpy would take longer than the copies.
+// Copies elements unchanged. Rows are most often short: calls of memcpy would take longer than the copies.
 template <class T>
 FORERUN_EACH void copy_each(char** args, intptr_t rows, intptr_t n, const intptr_t* steps, const intptr_t* pitches) {
   constexpr intptr_t kSize = sizeof(T);
@@ -170,7 +170,7 @@ FORERUN_EACH void copy_each(char** args, intptr_t rows, intptr_t n, const intptr
   }
 }
 
-// By bytes of an element. A version for each CPU is made of functions alone: Clang takes no templates.
+// By the size of an element. Functions alone have a version for each CPU: Clang does not clone templates.
 #define FORERUN_COPY(size, T)                                                                         \
   FORERUN_CLONES void copy_rows_##size(char** args, intptr_t rows, intptr_t n, const intptr_t* steps, \
                                        const intptr_t* pitches, void*) {                              \
@@ -240,7 +240,7 @@ constexpr Widening kWidenings[] = {
     {DType::f32, DType::f64, f32_to_f64}, {DType::f64, DType::f32, f64_to_f32},
 };
 
-// Elements of one size that stay as they are.
+// Copies elements of one size unchanged.
 Loop copy_loop(size_t size) {
   Loop loop;
   switch (size) {
@@ -346,7 +346,7 @@ Loop made_cast_loop(DType from, DType to) {
 // Whether a conversion gives the same bits however it is computed.
 bool is_exact(DType from, DType to) {
   if (!is_compiled(from) || !is_compiled(to)) return false;
-  return !(is_inexact(from) && is_integer(to));  // C leaves open what becomes of large values
+  return !(is_inexact(from) && is_integer(to));  // C leaves the result for large values undefined
 }
 
 struct CastLoops {
@@ -363,7 +363,7 @@ struct CastLoops {
 
 }  // namespace
 
-// Kernels ask for each stretch of a row.
+// Kernels call this for each stretch of a row.
 Loop cast_loop(DType from, DType to) {
   static const CastLoops all;
   return all.loops[static_cast<int>(from)][static_cast<int>(to)];

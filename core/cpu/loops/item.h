@@ -1,4 +1,4 @@
-// Elements by their size alone, and by their type.
+// Elements by their size, and by their type.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace forerun {
 
-// f with something of the size of an element.
+// Calls f with a value of the size of an element.
 template <class F>
 void with_item(size_t size, F f) {
   switch (size) {
@@ -21,7 +21,7 @@ void with_item(size_t size, F f) {
   }
 }
 
-// f with a number of dtype t, if that is an integer or a float of the CPU's; whether it is.
+// Calls f with a number of dtype t, if that is an integer or a float of the CPU's; returns whether it is.
 template <class F>
 bool with_real(DType t, F f) {
   switch (t) {
@@ -39,7 +39,7 @@ bool with_real(DType t, F f) {
   }
 }
 
-// n elements, all of them the value.
+// Writes the value to n elements.
 template <class T>
 inline void repeat(char* to, const void* value, int64_t n) {
   constexpr int64_t kCount = 64 / sizeof(T);
@@ -49,7 +49,7 @@ inline void repeat(char* to, const void* value, int64_t n) {
   std::memcpy(to, values, static_cast<size_t>(n) * sizeof(T));
 }
 
-// The same of elements of this size.
+// The same for elements of this size.
 void repeat_item(char* to, const unsigned char* value, size_t size, int64_t n);
 
 }  // namespace forerun

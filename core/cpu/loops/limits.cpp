@@ -23,7 +23,7 @@ bool lies_within(const Limits& l, double v) {
   return (l.open_low ? v > l.low : v >= l.low) && (l.open_high ? v < l.high : v <= l.high);
 }
 
-// As Python prints a float, or an integer.
+// Formats a number as Python prints a float, or an integer.
 std::string text_of(double v, bool whole) {
   if (std::isnan(v)) return "nan";
   if (std::isinf(v)) return v > 0 ? "inf" : "-inf";

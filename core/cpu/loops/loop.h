@@ -1,4 +1,5 @@
-// A compiled inner loop, as NumPy's ufuncs have them: walks n elements of each operand, each with a stride of its own.
+// A compiled inner loop, as NumPy's ufuncs have them: processes n elements of each operand, each with a stride of its
+// own.
 #pragma once
 #include <cstdint>
 
@@ -8,7 +9,7 @@ namespace forerun {
 
 // args: first element of each operand (inputs, then outputs); n[0]: how many; steps: bytes to the next element.
 using LoopFunction = void (*)(char** args, const intptr_t* n, const intptr_t* steps, void* data);
-// The same for rows of n elements, each operand's `pitches` bytes after the one before.
+// The same for rows of n elements, which are `pitches` bytes apart in each operand.
 using RowsFunction = void (*)(char** args, intptr_t rows, intptr_t n, const intptr_t* steps, const intptr_t* pitches,
                               void* data);
 
@@ -51,9 +52,9 @@ enum class Formula : uint8_t {
 // The checks of a loop that may throw.
 enum class Checked : uint8_t { anything, exponents, limits };  // of integers; those of limits.h
 
-// Of a row that is made of pieces of several arrays, one after the other.
+// A piece of a row that is concatenated from pieces of several arrays.
 struct Piece {
-  int64_t bytes, pitch;  // and from there to the piece of the next row
+  int64_t bytes, pitch;  // and the distance to the piece of the next row
 };
 
 struct Loop {
@@ -61,19 +62,19 @@ struct Loop {
   void* data = nullptr;
   bool packed =
       false;  // its last bits depend on strides: for the same bits whatever the layout, operands must be packed
-  bool may_throw = false;               // for values that it does not take,
-  Checked checked = Checked::anything;  // which it looks for
+  bool may_throw = false;               // for values that it rejects,
+  Checked checked = Checked::anything;  // by this check
   bool adds = false;                    // of two operands; in a sum, faster ways of adding may be used
   Formula formula = Formula::none;
-  uint8_t eighths = 4;             // of a nanosecond: about what an element of an operand takes (set_eighths())
-  DType pair_dtype = DType::b1;    // f32 or f64, of all operands: it can be a part of pair_loop()
+  uint8_t eighths = 4;             // of a nanosecond: about the time for an element of an operand (set_eighths())
+  DType pair_dtype = DType::b1;    // f32 or f64, of all operands: it can be part of a pair_loop()
   RowsFunction rows = nullptr;     // null: row by row
-  const Loop* fallback = nullptr;  // NumPy's, which it calls for steps that it does not know
+  const Loop* fallback = nullptr;  // NumPy's, which it calls for steps that it does not support
   explicit operator bool() const { return function != nullptr; }
 };
 
-// The loop that converts elements; one input, one output. As C converts, and the same for every value whatever
-// its place (see `integer` in cast.cpp); complex to real drops the imaginary part.
+// The loop that converts elements; one input, one output. As C converts, and the same for every value whatever its
+// position (see `integer` in cast.cpp); complex to real drops the imaginary part.
 Loop cast_loop(DType from, DType to);
 // The loop of where(condition, a, b) for elements of dtype t: bool, t, t -> t.
 Loop select_loop(DType t);

@@ -1,4 +1,4 @@
-// Walks of an iteration space by a loop.
+// Traverses an iteration space with a loop.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -8,11 +8,10 @@
 
 namespace forerun {
 
-// Elements `at` to `at + n` of a nest of that shape, by a loop that takes all operands as they are. Those with strides
-// start at args[k]; those without have elements that follow one another, sizes[k] bytes apart, the first of them at
-// args[k]; or if there is a pitch, whole rows of elements that follow one another, each so many elements after the one
-// before.
-// Stretch by stretch of the innermost axis, or as many whole ones at once as the next axis has. `most`: operands.
+// Elements `at` to `at + n` of a nest of that shape, by a loop that reads all operands in place. Operands with strides
+// start at args[k]; those without have consecutive elements of sizes[k] bytes, the first of them at args[k]; or if
+// there is a pitch, rows of consecutive elements that are so many elements apart. It processes stretch by stretch of
+// the innermost axis, or as many whole ones at once as the next axis has. `most`: operands.
 template <int most = IterationSpace::kMaxOperands>
 void loop_over(const Loop& loop, int operands, const Dims& shape, const Dims* const* strides, char* const* args,
                const intptr_t* sizes, int64_t at, int64_t n, int64_t pitch = 0) {
@@ -39,8 +38,8 @@ void loop_over(const Loop& loop, int operands, const Dims& shape, const Dims* co
       at_once[k] =
           strides[k] ? base[k] + column * steps[k] : args[k] + (pitch ? done / inner * pitch : done) * sizes[k];
     if (loop.rows && axes > 0 && count == inner) rows = std::min((n - done) / inner, shape[axes - 1] - index[axes - 1]);
-    // A step of 0 stays so for a row's last element alone: loops may look at it, as power does.
-    if (rows > 1 || !loop.function)  // a compiled loop has rows alone
+    // Keep step 0 even for a single element: some loops (power) test it.
+    if (rows > 1 || !loop.function)  // a compiled loop has only `rows`
       loop.rows(at_once, rows, count, steps, pitches, loop.data);
     else
       loop.function(at_once, &count, steps, loop.data);
@@ -57,7 +56,7 @@ void loop_over(const Loop& loop, int operands, const Dims& shape, const Dims* co
   }
 }
 
-// All elements of operands of one shape, which has some, in any order. `strides` is written.
+// All elements of operands of one non-empty shape, in any order. `strides` is overwritten.
 inline void loop_over_all(const Loop& loop, int operands, const Dims& shape, const Dims** strides, char** args) {
   if (shape.size() == 1) {
     intptr_t n = shape[0], steps[IterationSpace::kMaxOperands];

@@ -19,11 +19,11 @@ struct Lanes {
   typedef T Vector __attribute__((vector_size(bytes), aligned(sizeof(T)), may_alias));
 };
 
-// out[i] = f(a[i], b[i]). A template for each kind of input, so that the loop does not ask. Rows are most often short:
-// what a vector is too long for is done with shorter ones.
+// out[i] = f(a[i], b[i]). A template for each kind of input, so that the loop has no branches. Rows are most often
+// short: the part that does not fill a vector is done with shorter vectors.
 template <class T, bool one_a, bool one_b, class F>
 [[gnu::always_inline]] inline void each(const T* a, const T* b, T* out, intptr_t n, F f) {
-  const T x = *a, y = *b;  // before anything is written
+  const T x = *a, y = *b;  // before any write
   intptr_t i = 0;
   auto vector = [&](auto lanes) __attribute__((always_inline)) {
     using Vector = typename decltype(lanes)::Vector;
@@ -39,7 +39,7 @@ template <class T, bool one_a, bool one_b, class F>
 }
 
 // out[i] = f(out[i], in[i]) for row after row of `in`: some rows at a time, so that `out` is seldom loaded and stored,
-// and few enough that they come from memory one after the other.
+// and few enough that they are read from memory one after the other.
 template <class T, class F>
 [[gnu::always_inline]] inline void fold(T* out, const char* in, intptr_t rows, intptr_t pitch, intptr_t n, F f) {
   using Vector = typename Lanes<T>::Vector;
@@ -60,8 +60,8 @@ template <class T, class F>
   }
 }
 
-// Whether an operand can be walked: its elements follow one another, or there is one for the whole row; and none of
-// them is written before it has been read.
+// Whether an operand is supported: its elements are consecutive, or one element serves the whole row; and none of them
+// is written before it has been read.
 template <class T>
 [[gnu::always_inline]] inline bool known(char** args, intptr_t rows, intptr_t n, const intptr_t* steps,
                                          const intptr_t* pitches, int k, int out) {
@@ -77,7 +77,7 @@ template <class T>
   return from >= end || first >= to;
 }
 
-// Whether the two inputs of an operation can be walked, and do not both have one element.
+// Whether the two inputs of an operation are supported, and do not both have one element.
 template <class T>
 [[gnu::always_inline]] inline bool both_known(char** args, intptr_t rows, intptr_t n, const intptr_t* steps,
                                               const intptr_t* pitches) {
@@ -85,7 +85,7 @@ template <class T>
   return known<T>(args, rows, n, steps, pitches, 0, 2) && known<T>(args, rows, n, steps, pitches, 1, 2);
 }
 
-// Calls f(a, b), types that say which of two inputs has one element for the whole row; not both have.
+// Calls f(a, b) with types that say which of two inputs has one element for the whole row; not both have.
 template <class F>
 [[gnu::always_inline]] inline void by_ones(const intptr_t* steps, F f) {
   if (steps[0] == 0)
@@ -96,7 +96,7 @@ template <class F>
     f(std::false_type{}, std::false_type{});
 }
 
-// False: not a case that is known here.
+// False: a case that is not supported here.
 template <class T, class F>
 [[gnu::always_inline]] inline bool binary(char** args, intptr_t rows, intptr_t n, const intptr_t* steps,
                                           const intptr_t* pitches, F f) {
@@ -146,8 +146,7 @@ FORERUN_ARITHMETIC(multiply_f64, double, (a * b))
 FORERUN_ARITHMETIC(divide_f32, float, a / b)
 FORERUN_ARITHMETIC(divide_f64, double, a / b)
 
-// out[i] = f(a[i], b[i]) where compilers know better than we which vectors to use. False: not a case that is known
-// here.
+// out[i] = f(a[i], b[i]) where the compiler's own vectorisation is better. False: a case that is not supported here.
 template <class T, class F>
 [[gnu::always_inline]] inline bool choose(char** args, intptr_t n, const intptr_t* steps, F f) {
   if (!both_known<T>(args, 1, n, steps, steps)) return false;
@@ -161,8 +160,8 @@ template <class T, class F>
   return true;
 }
 
-// A first operand that is not a number is the result; of two zeros the second one. NumPy's loops are slow where an
-// operand is one number.
+// A first operand that is NaN is the result; of two zeros the second one. NumPy's loops are slow if an operand is a
+// single number.
 #define FORERUN_CHOICE(name, T, sign)                                                            \
   FORERUN_CLONES void name(char** args, const intptr_t* n, const intptr_t* steps, void* data) {  \
     auto f = [](T a, T b) __attribute__((always_inline)) { return a sign b || a != a ? a : b; }; \
@@ -174,8 +173,8 @@ FORERUN_CHOICE(minimum_f64, double, <)
 FORERUN_CHOICE(maximum_f32, float, >)
 FORERUN_CHOICE(maximum_f64, double, >)
 
-// Of one operand: only the sign changes. NumPy's loops look at the processor's flags in each call, which takes as long
-// as a short block does.
+// Of one operand: only the sign changes. NumPy's loops read the processor's flags in each call, which takes as long as
+// a short block does.
 #define FORERUN_SIGN(name, T, result)                                                                          \
   FORERUN_CLONES void name(char** args, const intptr_t* n, const intptr_t* steps, void* data) {                \
     const bool dense = *n > 0 && steps[0] == sizeof(T) && steps[1] == sizeof(T);                               \
@@ -211,7 +210,7 @@ FORERUN_SQUARE(square_f64, double)
 
 // --- two steps at once -----------------------------------------------------------------------------------------------
 
-// out = a (what) b, by reference: vectors are not returned by value where the CPU may lack them.
+// out = a `what` b, by reference: vectors are not returned by value where the CPU may lack them.
 template <Formula what, class V>
 [[gnu::always_inline]] inline void compute(V& out, const V& a, const V& b) {
   if constexpr (what == Formula::add) out = a + b;
@@ -220,7 +219,7 @@ template <Formula what, class V>
   if constexpr (what == Formula::divide) out = a / b;
 }
 
-// out[i] = f(a[i], b[i], c[i]); those of `ones` are one for the whole row.
+// out[i] = f(a[i], b[i], c[i]); operands in `ones` have one element for the whole row.
 template <class T, unsigned ones, class F>
 [[gnu::always_inline]] inline void each_of_three(char** args, intptr_t n, F f) {
   using Vector = typename Lanes<T>::Vector;
@@ -228,7 +227,7 @@ template <class T, unsigned ones, class F>
   const T *a = reinterpret_cast<const T*>(args[0]), *b = reinterpret_cast<const T*>(args[1]),
           *c = reinterpret_cast<const T*>(args[2]);
   T* out = reinterpret_cast<T*>(args[3]);
-  const T x = *a, y = *b, z = *c;  // before anything is written
+  const T x = *a, y = *b, z = *c;  // before any write
   const Vector xs = x - Vector{}, ys = y - Vector{}, zs = z - Vector{};
   intptr_t i = 0;
   for (; i + kCount <= n; i += kCount) {
@@ -297,7 +296,7 @@ struct Known {
   int inputs = 2;  // where bits are compared with NumPy's
 };
 
-// Whether two loops of one or two inputs have the same bits for what versions and CPUs may treat differently.
+// Whether two loops of one or two inputs give the same bits for values that versions and CPUs may treat differently.
 template <class T>
 bool agree(const Loop& one, const Loop& other, int inputs) {
   constexpr T kInfinity = std::numeric_limits<T>::infinity(), kNaN = std::numeric_limits<T>::quiet_NaN();

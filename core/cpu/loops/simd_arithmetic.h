@@ -1,17 +1,23 @@
-// Plain arithmetic in vectors of 64 bytes: NumPy's loops for it use half of what a CPU with AVX-512 has. The same bits,
-// as each result is rounded once. Also the lesser and the greater of two, and signs.
+// Plain arithmetic in vectors of 64 bytes: NumPy's loops for it use half the width of a CPU with AVX-512. The bits are
+// the same, as each result is rounded once. Also minimum, maximum, and signs.
 #pragma once
 #include "cpu/loops/loop.h"
 
 namespace forerun {
 
+<<<<<<< HEAD
 // A loop for a NumPy ufunc of this formula and dtype that is faster than `numpy`, which it calls for strides and
 // overlaps that it does not know; `numpy` itself if there is none.
 Loop arithmetic_loop(Formula formula, DType dtype, Loop numpy);
+=======
+// A loop for a NumPy ufunc of this name and dtype that is faster than `numpy`, which it calls for strides and overlaps
+// that it does not support; `numpy` itself if there is none.
+Loop arithmetic_loop(const char* ufunc, DType dtype, Loop numpy);
+>>>>>>> words
 
 // The loop of second(first(a, b), c), or of second(c, first(a, b)) if the result is not the `left` operand; its inputs
-// are a, b, c; of a square only a, b. Each result is rounded once, as by two loops. Operands have elements that follow
-// one another, or one for the whole row; the output is none of the inputs, or one of them from its first element on.
+// are a, b, c; of a square only a, b. Each result is rounded once, as by two loops. Operands have consecutive elements,
+// or one for the whole row; the output is not an input, or is one of them from its first element on.
 Loop pair_loop(const Loop& first, const Loop& second, bool left);
 
 }  // namespace forerun

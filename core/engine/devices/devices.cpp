@@ -89,7 +89,7 @@ void DeviceTable::make_room(uint64_t slots) {
 }
 
 size_t DeviceTable::occupied_by_all() const {
-  // Devices of an earlier configuration that are not in use any more share nothing.
+  // Devices of an earlier configuration that are no longer in use share nothing.
   auto shares = [&](const Device* device) {
     return device->budget->device >= n_devices_ && device->used.load() && !device->budget->accelerator;
   };
@@ -130,14 +130,15 @@ bool DeviceTable::crowded(const Op& op) const {
 std::string DeviceTable::over_limit_message(Op& op) const {
   size_t live = op.budget->live.load(), limit = op.budget->hard.load();
   if (op.queue->lane && op.to_take + op.budget->occupied() <= limit) {
-    size_t asked = 0, counted = 0;  // its outputs are counted as live from its first try on
+    size_t asked = 0, counted = 0;  // its outputs count as live from its first try on
     for (int i = 0; i < op.n_access; ++i)
       if (const Access& a = op.access(i); a.mode != Mode::read)
         asked += a.storage->memory(), counted += a.storage->taken() ? a.storage->memory() : 0;
     return "memory: the device must have memory for the operation, asked for " + std::to_string(asked) +
-           " bytes beside what it computes with, with " + std::to_string(live - std::min(live, counted)) + " live";
+           " bytes of outputs besides its workspace, with " + std::to_string(live - std::min(live, counted)) + " live";
   }
-  if (op.to_take + op.budget->occupied() <= limit && occupied_by_all() > 0) {  // the devices together have too much
+  // the limit of all devices together is exceeded
+  if (op.to_take + op.budget->occupied() <= limit && occupied_by_all() > 0) {
     live = 0, limit = shared_limits_.hard_of_all;
     for (const Device* device : made_)
       if (!device->budget->accelerator) live += device->budget->live.load();

@@ -30,34 +30,35 @@ class DeviceTable {
   explicit DeviceTable(const SubmissionRing& ring) : ring_(ring) {}
 
   // --- Any thread ---
-  Device& operator[](int i) const { return *devices_[i]; }  // one that has been used
-  int size() const { return n_devices_; }                   // over which the cores are split; others share them
+  Device& operator[](int i) const { return *devices_[i]; }  // a device that has been used
+  int size() const { return n_devices_; }                   // over which the cores are split; other devices share them
 
   // --- With the engine's lock ---
-  // The devices over which the cores are split, with so many workers each, and threads per device for files. Their
-  // queues have no threads yet.
+  // Sets the devices over which the cores are split, the number of workers of each, and the threads per device for
+  // files. Their queues have no threads yet.
   void configure(const std::vector<int>& workers, int io_threads);
-  // A device that shares the cores; null: it is in use already.
+  // Puts a device that shares the cores into use; null: it is in use already.
   Device* use(int i);
-  // Limits of the devices over which the cores are not split; and of all together, once there is one of those.
+  // Limits of the devices over which the cores are not split; and of all devices together, once such a device is in
+  // use.
   void limit_shared(const MemoryLimits& limits);
-  // The ops of this queue go to a lane; null: to threads of the engine, again. Returns the one before. While nothing
-  // is in flight.
+  // Sends the ops of this queue to a lane; null: to threads of the engine. Returns the previous lane. While nothing is
+  // in flight.
   Lane* set_lane(int i, Queue::Kind kind, Lane* lane);
-  // The device's memory and lanes are an accelerator's; it has this much memory. While nothing is in flight.
+  // Makes the device an accelerator, with its lanes and this much memory. While nothing is in flight.
   void set_accelerator(int i, Accelerator& accelerator, Lane& compute, Lane& copy, size_t memory);
-  // In the child of a process that forked, which has none of them.
+  // In the child of a fork, which cannot use the parent's accelerators.
   void lose_accelerators();
-  // The queues have room for a ring of so many slots.
+  // Makes the queues large enough for a ring of so many slots.
   void make_room(uint64_t slots);
   const std::vector<Queue*>& queues() const { return queues_; }  // of the devices in use
   const std::vector<Device*>& all() const { return made_; }
 
-  // Whether its outputs do not fit into the limit of its device, or of all devices.
+  // Whether the op's outputs do not fit into the limit of its device, or of all devices.
   bool over_limit(const Op& op) const;
-  // As one budget would have it: an op that others precede on other devices leaves them the memory that they will take.
+  // Whether the op must wait because older ops on other devices will need memory, as if all devices had one budget.
   bool crowded(const Op& op) const;
-  // Bytes of all devices; 0 while there are no devices but those over which the cores are split.
+  // Bytes of all devices; 0 if there are only devices over which the cores are split.
   size_t occupied_by_all() const;
   std::string over_limit_message(Op& op) const;
 
@@ -66,10 +67,10 @@ class DeviceTable {
   void put_into_use(Device& device, int workers);
 
   const SubmissionRing& ring_;
-  // Guarded by the engine's lock; what a pointer here leads to stays, as storages point to budgets.
+  // Guarded by the engine's lock; a device is never destroyed, as storages point to budgets.
   std::array<std::unique_ptr<Device>, kMostDevices> devices_;
-  std::vector<Device*> made_;   // all that have ever been used
-  std::vector<Queue*> queues_;  // of those in use now
+  std::vector<Device*> made_;   // all devices that have ever been used
+  std::vector<Queue*> queues_;  // queues of the devices in use
   int n_devices_ = 0, workers_of_shared_ = 0, io_threads_ = 1;
   MemoryLimits shared_limits_;
 };

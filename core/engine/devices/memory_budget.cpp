@@ -12,15 +12,15 @@ void MemoryBudget::charge(size_t bytes) {
 
 namespace {
 
-// Bytes that come back when `op` ends: no handle refers to them and no later op uses them. `read`: counts also what is
-// held, but is read here for the last time, as far as is known: mostly temporaries that the front end is about to let
-// go.
+// Bytes that are freed when `op` ends: no handle refers to them and no later op uses them. `read`: also counts values
+// with a handle that are read here for the last time, as far as is known: mostly temporaries that the front end is
+// about to release.
 size_t frees(Op& op, bool read, size_t* written = nullptr) {
   size_t bytes = 0;
   for (int i = 0; i < op.n_access; ++i) {
     const Access& a = op.access(i);
     if (a.storage->in_group++ > 0)
-      continue;  // looked at before; not compared with all others, as there may be very many
+      continue;  // seen before; not compared with all other accesses, as there may be very many
     if (a.storage->budget != op.budget || a.storage->last_use != op.seq) continue;
     if (!a.storage->only_ops(a.storage->uses) && !(read && a.storage->last_write != op.seq)) continue;
     bytes += a.storage->charged();
@@ -79,13 +79,14 @@ bool MemoryBudget::admits(Op& op) {
   size_t now = occupied(), want = op.to_take;
   if (want == 0 || oldest(op) || op.inner) return true;
   if (now + want > soft.load(std::memory_order_relaxed)) return false;
-  // Where all might not fit, only the long look tells that it does not take what an older op will need.
+  // If all ops might not fit, only the complete check (fits) ensures that the op does not take memory that an older op
+  // will need.
   if (ahead_ + want <= slack(peak_in_order_) && now + unstarted_demand_ <= hard.load(std::memory_order_relaxed))
     return true;
   size_t transient = 0;
   frees(op, false, &transient);
   if (transient == want) return true;  // nothing reads it: it is freed as soon as it is written
-  // The long look is not repeated before half of the older ops have ended.
+  // The complete check is not repeated before half of the older ops have ended.
   uint64_t front = order_.front()->seq;
   if (front < op.recheck_at) return false;
   if (fits(op)) return true;
@@ -100,8 +101,8 @@ bool MemoryBudget::over(const Op& op) const {
 
 bool MemoryBudget::fits(Op& op) const {
   size_t now = occupied(), want = op.to_take;
-  // The bytes that will be live, op after op, if the rest up to `op` runs in order; and those that would be, had all
-  // run in order.
+  // level: the bytes that will be live if the rest up to `op` runs in order, op after op; in_order: those that would be
+  // live if all ops had run in order.
   size_t level = now, most = now, in_order = this->live_in_order(now), usual = in_order;
   int looked = 0;
   for (Op* other = order_.front(); other != &op; other = other->next_planned) {
@@ -134,7 +135,7 @@ size_t MemoryBudget::group_peak_in_order(Op& first) const {
       for (int i = 0; i < op->n_access && !op->ended; ++i)
         if (Storage& s = *op->access(i).storage; s.budget == this) f(s);
   };
-  each_storage([&](Storage& s) {  // the first to use one that has no memory yet writes it
+  each_storage([&](Storage& s) {  // the first op that uses a storage without memory writes it
     const size_t bytes = s.materialized ? s.charged() : s.memory();
     if (!s.materialized && s.in_group == 0) most = std::max(most, level += bytes);
     if (++s.in_group == s.uses && s.only_ops(s.uses)) level -= std::min(level, bytes);
@@ -174,14 +175,15 @@ void MemoryBudget::ends(Op& op) {
   if (op.next_planned && op.next_planned->ended) merge_next(&op);
   if (op.before_planned && op.before_planned->ended) merge_next(op.before_planned);
   if (order_.front()->ended) take_out(order_.front());
-  if (order_.empty()) peak_in_order_ = 0;  // what follows has a peak of its own
+  if (order_.empty()) peak_in_order_ = 0;  // the next op starts a new peak
 }
 
-// Both have ended.
+// Merges two neighbours that have ended.
 void MemoryBudget::merge_next(Op* op) {
   Op* next = op->next_planned;
   size_t first = op->ahead,
-         second = op->ahead + next->ahead - std::min(op->ahead + next->ahead, op->freed);  // what both had, in turn
+         // the sum of both after the first has released its memory
+      second = op->ahead + next->ahead - std::min(op->ahead + next->ahead, op->freed);
   size_t all = op->ahead + next->ahead, back = op->freed + next->freed, most = std::max(first, second);
   ahead_ += most - op->ahead, freed_early_ += most + back - all - op->freed;
   op->ahead = most, op->freed = most + back - all;

@@ -12,12 +12,12 @@ namespace forerun {
 class Accelerator;
 
 // One per device; lives as long as the process. Program order makes the rule: executed strictly in order, a program has
-// some peak of live memory; an op may start ahead of older ones only where that peak does not rise for it by more than
-// a margin. So a program that never waits needs hardly more memory than one that waits after each op, and independent
-// ops still run side by side. The oldest op may always start, so nothing can deadlock: where it waits in a planned
-// group for younger ops that are refused memory, and nothing runs, it leaves the group (Fusion::release). Behind a
-// message between ranks, for which nothing can be done here, the oldest that is ready may start: the other rank may be
-// waiting for its results.
+// some peak of live memory; an op may start ahead of older ones only if it does not raise that peak by more than a
+// margin. So a program that never waits needs hardly more memory than one that waits after each op, and independent ops
+// still run side by side. The oldest op may always start, so there is no deadlock: if it waits in a planned group for
+// younger ops that are refused memory, and nothing runs, it leaves the group (Fusion::release). Behind a message
+// between ranks, which this process cannot complete alone, the oldest ready op may start: the other rank may be waiting
+// for its results.
 class MemoryBudget {
  public:
   explicit MemoryBudget(int device) : device(device) {}
@@ -33,21 +33,20 @@ class MemoryBudget {
   // The rest is guarded by the engine's lock.
   void planned(Op* op, bool on_files);
   bool oldest(const Op& op) const { return order_.front() == &op; }
-  // The oldest that has not ended, running tasks aside; or null.
+  // The oldest op that has not ended, except running tasks; or null.
   const Op* first() const;
   const Op* first_unstarted() const;  // the oldest that has neither started nor ended; or null
   // Whether `op`, which needs op.to_take bytes and is ready, may take them now.
   bool admits(Op& op);
-  // The same for an op that may start and would take `own` bytes by itself, but its to_take with those that it is
-  // joined with.
+  // The same for an op that may start, together with the ops fused with it: alone it would take `own` bytes, the group
+  // takes its to_take.
   bool admits_group(Op& first, size_t own) const;
   void starts(Op& op, size_t own);  // of op.to_take bytes, `own` are taken in program order if it is the oldest
   size_t unstarted_demand() const { return unstarted_demand_; }  // bytes that planned ops want that have not started
-  size_t wanted_before(
-      const Op& op) const;      // the same for ops of another budget that are older; SIZE_MAX: there are very many
-  static size_t needs(Op& op);  // bytes of its outputs that have no memory
+  size_t wanted_before(const Op& op) const;  // by older ops of another budget; SIZE_MAX: very many ops
+  static size_t needs(Op& op);               // bytes of its outputs that have no memory
   size_t occupied() const { return live.load(std::memory_order_relaxed) + reserved.load(std::memory_order_relaxed); }
-  // Of an op that it does not admit: whether more would be live than may be. Otherwise it is only ahead of older ops.
+  // For an op that it does not admit: whether a limit would be exceeded. Otherwise the op is only ahead of older ops.
   bool over(const Op& op) const;
   void undo_start(Op& op);
   void ends(Op& op);
@@ -56,45 +55,46 @@ class MemoryBudget {
 
   const int device;
   Accelerator* accelerator = nullptr;    // null: host memory. Written before the device is used
-  std::atomic<bool> lost{false};         // it is the parent's, of a process that forked: its threads are not here
-  std::atomic<size_t> live{0}, peak{0};  // of what somebody still refers to
-  std::atomic<size_t> reserved{0};       // for ops that have started and not yet taken their memory
-  std::atomic<size_t> soft{SIZE_MAX};    // ops ahead of program order stay below
-  std::atomic<size_t> hard{SIZE_MAX};    // nothing goes above: MemoryError
+  std::atomic<bool> lost{false};         // this is a child process, and the device belongs to its parent
+  std::atomic<size_t> live{0}, peak{0};  // bytes of storages to which a handle or an op refers
+  std::atomic<size_t> reserved{0};       // for ops that have started and whose memory is not allocated yet
+  std::atomic<size_t> soft{SIZE_MAX};    // limit for ops ahead of program order
+  std::atomic<size_t> hard{SIZE_MAX};    // limit for all ops: beyond it they fail with MemoryError
   std::atomic<size_t> io_headroom{
-      0};           // how much of what ops on files hold may come on top of the peak of the program in order
+      0};           // how much of the memory used by ops on files may exceed the peak of the program in order
   int running = 0;  // ops started and not ended;
-  int tasks = 0;    // of them, host tasks and messages between ranks, whose length is not known
+  int tasks = 0;    // of them, host tasks and messages between ranks, whose duration is not known
 
  private:
-  // Bytes that may be taken ahead of program order: a sixteenth of the peak, or what a process does not notice. While
-  // files are read and written, also as much as these hold: so the next piece is read while one is computed with, and
-  // computed while one is written.
+  // Bytes that may be taken ahead of program order: a sixteenth of the peak, or an amount that is negligible for a
+  // process. While files are read and written, also as much as those ops use: so the next piece is read while the
+  // current one is computed, and the last one is written.
   size_t slack(size_t peak) const {
     return std::max<size_t>(peak / 16, 2 << 20) + std::min(files_, io_headroom.load(std::memory_order_relaxed));
   }
-  static constexpr int kLookAhead = 256;  // ops before `op` that are looked at
+  static constexpr int kLookAhead = 256;  // ops before `op` that are examined
 
-  bool fits(Op& op) const;  // looks at all ops before it
-  // The most that would be live if all ops from a group's first to its last ran in order, by themselves; 0: it is not
-  // possible, as older ones are to start yet.
+  bool fits(Op& op) const;  // the complete check: examines all ops before `op`
+  // The most bytes that would be live if all ops from a group's first to its last ran alone and in order; 0: they
+  // cannot, as older ops have not started.
   size_t group_peak_in_order(Op& first) const;
   void take_out(Op* op);
   void merge_next(Op* op);
 
-  // Planned ops in program order. One that has ended stays until the oldest one has, as what it took and gave back came
-  // ahead of program order. Of those that stand side by side one stands for all: its `ahead` is the most that they had,
-  // one after the other, its `freed` what was given back from there on. So however long the oldest one takes, there are
-  // no more than two for each that has not ended.
+  // Planned ops in program order. One that has ended stays until the oldest one has ended, as its memory was taken and
+  // released ahead of program order. Adjacent ended ops are merged into one entry: its `ahead` is the most that they
+  // had taken, one after the other, its `freed` the memory released after that peak. So however long the oldest op
+  // takes, the list has at most two entries for each op that has not ended.
   TwoWayList<Op, &Op::before_planned, &Op::next_planned> order_;
   IntrusiveList<Op, &Op::next_in> done_;  // to be freed
-  size_t files_ = 0;                      // bytes of what planned ops on files read or write that have not ended
-  size_t unstarted_demand_ = 0;  // bytes that ops of these want that have not started: no less than they will take
-  size_t ahead_ = 0;             // bytes taken by them ahead of program order
-  size_t freed_early_ = 0;       // bytes given back by those that have ended ahead of program order
-  size_t peak_in_order_ = 0;     // the most that would have been live when an oldest op started, had all run in order;
-                                 // since all work last ended
-  // The bytes that would be live now, had all run in order.
+  size_t files_ = 0;                      // bytes that planned ops on files read or write and that have not ended
+  size_t unstarted_demand_ = 0;  // bytes that planned ops want that have not started: at least as many as they will
+                                 // take
+  size_t ahead_ = 0;             // bytes taken by planned ops ahead of program order
+  size_t freed_early_ = 0;       // bytes released by planned ops that have ended ahead of program order
+  size_t peak_in_order_ = 0;     // the most that would have been live when an oldest op started, if all ops had run in
+                                 // order; since the engine was last idle
+  // The bytes that would be live now if all ops had run in order.
   size_t live_in_order(size_t now) const { return now + freed_early_ - std::min(now + freed_early_, ahead_); }
 };
 

@@ -1,4 +1,4 @@
-// Where ops of one kind on one device wait for a worker: compute, copies, files.
+// The ops of one kind on one device that wait for a worker: compute, copies, files.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -12,13 +12,13 @@
 namespace forerun {
 
 // Ops whose dependencies are met, oldest first, and ops that run and still have tiles to give away.
-// Everything is guarded by the engine's lock, except what is atomic.
+// Everything is guarded by the engine's lock, except atomic fields.
 class Queue {
  public:
   enum class Kind { compute, copy, io };
   Queue(Kind kind, int device, MemoryBudget* budget, const SubmissionRing& ring)
       : kind(kind), device(device), budget(budget), ring_(ring) {}
-  // While nothing is issued: for a window of this size.
+  // Makes space for a window of this size. While nothing is issued.
   void make_room(uint64_t size) {
     for (RingBitset& set : ready_)
       if (set.room() < size) set.reset(size);
@@ -31,12 +31,12 @@ class Queue {
     count(1, op->ready_cost);
   }
   enum class Tasks { none, brief, all };
-  // The oldest, or null. `tasks`: which host tasks are looked at, too: brief ones by a waiting thread, and all by a
-  // worker, as long as fewer threads than its workers run one.
+  // The oldest op, or null. `tasks`: which host tasks to include: brief ones for a waiting thread; all for a worker, as
+  // long as fewer threads than the queue has workers run one.
   Op* top(Tasks tasks = Tasks::all) const {
     return at(oldest(tasks, [](const RingBitset& set) { return set.first(); }));
   }
-  // The oldest of those that are younger than `op`; or null.
+  // The oldest op that is younger than `op`; or null.
   Op* behind(const Op* op, Tasks tasks = Tasks::all) const {
     return at(oldest(tasks, [op](const RingBitset& set) { return set.next(op->seq); }));
   }
@@ -48,52 +48,51 @@ class Queue {
     return at(std::min(ready_[kInner].next(op->seq),
                        tasks == Tasks::all ? ready_[kInnerTask].next(op->seq) : RingBitset::kNone));
   }
-  // The oldest of those that go first.
+  // The oldest urgent op.
   Op* top_urgent() const { return at(ready_[kUrgent].first()); }
-  // Takes an op out, wherever it stands.
+  // Removes an op from its set.
   void remove(Op* op) {
     ready_[kind_of(op)].erase(op->seq);
     count(-1, -uint64_t{op->ready_cost});
   }
   bool has_work() const { return seems_busy() || !sharing.empty(); }
   bool only_tiny() const { return ready_cost == 0 && sharing.empty(); }
-  // A hint without the lock, for threads that look before they lock.
+  // A hint that needs no lock.
   bool seems_busy() const { return count_.load(std::memory_order_relaxed) > 0; }
 
   const Kind kind;
   const int device;
   MemoryBudget* const budget;
-  Lane* lane = nullptr;   // to which its ops are handed over; null: its threads run them. Written while it is idle
+  Lane* lane = nullptr;   // to which its ops are handed over; null: its threads run them. Written while nothing runs
   bool attended = false;  // Lane::attended(): other threads may hand over its ops, too
   // Whether its ops may be handed over while ops of `before` that they depend on, which have been handed over, have not
   // ended.
   bool follows(const Queue& before) const { return lane && lane->follows(*before.lane); }
-  // Its threads need a core while they are at work.
+  // Whether its threads need a core while they work.
   bool computes() const { return kind != Kind::io && !lane; }
   int wanted = 1;  // threads that are to serve it,
   std::atomic<int> workers{
-      1};           // and those that do, once they are started (written with the lock); 0: waiting threads do
-  int threads = 0;  // workers, and others that have been started in place of those whose task waits
-  int left = 0;     // of them, those that have stopped, while others have not
-  int tasks = 0;    // threads that are at a task,
+      1};           // and those that do, once they are started (written with the lock); 0: waiting threads do the work
+  int threads = 0;  // workers, and threads started to replace workers whose task waits
+  int left = 0;     // of them, those that have stopped before the others
+  int tasks = 0;    // threads that run a task,
   int waiting = 0;  // and those of them whose task waits
-  std::atomic<int> in_tasks{0};  // of them, those that run host tasks
+  std::atomic<int> in_tasks{0};  // of the workers, those that run host tasks
   int busy = 0;                  // threads that run its ops: workers, and waiting threads in their place
-  // A device's share of the cores is in use.
+  // Whether all of the device's share of the cores is in use.
   bool full() const { return kind == Kind::compute && workers > 0 && busy >= workers; }
   uint64_t ready_cost = 0;                  // ns, of the ready ops; tiny ones are not worth another worker
   IntrusiveList<Op, &Op::next_in> sharing;  // started, tiles left to claim; urgent ones first, then oldest first
   ParkingLot parked;                        // workers without work
-  std::atomic<bool> refused{false};         // a hint: there is work, but none that may start now
-  std::atomic<bool> over{false};            // the last one was refused for memory, not for its place in the order
-  uint64_t refused_at =
-      UINT64_MAX;  // how many ops had ended when the budget refused all of it; as long as no more have, it does
+  std::atomic<bool> refused{false};         // a hint: there is work, but no op may start now
+  std::atomic<bool> over{false};            // the last op was refused for memory, not for its place in the order
+  uint64_t refused_at = UINT64_MAX;         // the number of ended ops when the budget refused all ready ones
   // Read at each issue: on a cache line that workers seldom write.
   alignas(64) std::atomic<int> sleeping{0};  // workers in `parked`, plus 1 while no worker has been started
-  std::atomic<int> timed_waits{0};  // of them, those that look at the window again within a fraction of a millisecond
-  std::atomic<bool> called{false};  // a worker has been woken, and has not looked yet
+  std::atomic<int> timed_waits{0};  // of them, those that read the window again within a fraction of a millisecond
+  std::atomic<bool> called{false};  // a worker has been woken, and has not looked for work yet
   std::atomic<int> spinning{0};     // workers that look for work without sleeping
-  std::atomic<int> searching{0};    // workers that will look at the window within microseconds
+  std::atomic<int> searching{0};    // workers that will read the window within microseconds
 
  private:
   alignas(64) std::atomic<int> count_{0};
@@ -107,7 +106,7 @@ class Queue {
     if (op->is_task()) return op->inner ? kInnerTask : op->brief ? kBriefTask : kTask;
     return op->inner ? kInner : op->urgent ? kUrgent : kPlain;
   }
-  // While tasks wait, what they have issued goes before other tasks, which might wait too, and take a thread each.
+  // Ops issued by blocked host tasks run before new host tasks; otherwise each blocked task would need another thread.
   template <class F>
   uint64_t oldest(Tasks tasks, F number) const {
     uint64_t first = std::min({number(ready_[kPlain]), number(ready_[kInner]), number(ready_[kUrgent])});

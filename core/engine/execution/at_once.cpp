@@ -17,7 +17,7 @@ bool AtOnceRunner::may_run(Op& op) {
     if (!s.taken())
       wants += s.memory();
     else if (s.bytes > kMostCopied && !s.unshared())
-      return false;  // a fresh block, and a copy of it all
+      return false;  // a fresh block, and a copy of all old values
   }
   return wants == 0 || wants + op.budget->occupied() <= op.budget->hard.load(std::memory_order_relaxed);
 }
@@ -51,7 +51,7 @@ bool AtOnceRunner::run(Op& op) {
   return true;
 }
 
-// The lock comes before the number: planning waits for an op whose number is drawn.
+// The lock is taken before the number: planning waits for an op whose number is drawn.
 [[gnu::noinline]] void AtOnceRunner::record(Op& op, uint64_t started) {
   Lock held = mutex_.lock();
   const uint64_t seq = op.seq = ring_.draw_number();
@@ -61,7 +61,7 @@ bool AtOnceRunner::run(Op& op) {
     if (Storage& s = *op.access(i).storage; op.access(i).mode != Mode::read)
       s.drop_sections(), s.last_write = s.last_whole = seq;
   if (ring_.planned() != seq) return ring_.put(seq, SubmissionRing::ended_already());
-  ring_.set_planned(seq + 1);  // nothing else is left to plan
+  ring_.set_planned(seq + 1);  // no other op is left to plan
   graph_.advance_front();
   if (!notifier_.take_due()) return;
   held.unlock();

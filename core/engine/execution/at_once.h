@@ -1,9 +1,9 @@
 // Immediate execution: an op that costs less than handing it to a worker runs in the thread that submits it.
 //
-// It needs no place in the program's order where no difference can be seen: its operands are computed, no op in flight
-// reads or writes its results, and the front end's lock keeps other threads from submitting until it has run. So it
-// takes no number, and planning never sees it. Only while a profile is recorded it draws a number, for its record; if
-// older ops are still to be planned, the ring then holds SubmissionRing::ended_already() in its place.
+// It needs no place in program order where no difference can be seen: its operands are computed, no op in flight reads
+// or writes its results, and the front end's lock keeps other threads from submitting until it has run. So it takes no
+// number, and planning never sees it. Only while a profile is recorded it draws a number, for its record; if older ops
+// are still to be planned, the ring then holds SubmissionRing::ended_already() in its place.
 #pragma once
 #include "engine/execution/executor.h"
 
@@ -19,15 +19,15 @@ class AtOnceRunner {
 
   // Whether immediate execution is possible now, and no profile is recorded.
   bool works() const { return may() && !recorder_.on(); }
-  // Whether the op costs less than handing it to another thread, no op in flight uses its results, and
-  // its operands are computed without a failure.
+  // Whether the op costs less than handing it to another thread, no op in flight uses its results, and its operands are
+  // computed without a failure.
   bool fits(Op& op) { return op.cost <= kAtOnceCost && may_run(op); }
-  // Runs it in this thread; what fails poisons its outputs. False: it has not run, for want of memory or of a thread of
-  // its own.
+  // Runs it in this thread; an error poisons its outputs. False: it has not run, because memory is exhausted or it
+  // needs a thread of the engine.
   bool run(Op& op);
 
-  uint64_t count = 0;  // of ops that ran at once; also written by the front end for those that need no Op
-  // Of them, those without a number. With the engine's lock.
+  uint64_t count = 0;  // ops that ran at once; also written by the front end for those that need no Op
+  // The number of these ops without a number. With the engine's lock.
   uint64_t without_number() const { return count - numbered_; }
 
  private:

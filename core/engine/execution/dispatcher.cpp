@@ -10,10 +10,10 @@ namespace forerun {
 
 namespace {
 
-constexpr int kLooks = 30;  // at the ring, before a worker sleeps
-// Cycles between two looks, some microseconds: a worker that looks at every op steals the submitting thread's cache
-// lines, and one that finds several at once plans them at once. A thread that waits for a result does not wait for
-// this: it works itself.
+constexpr int kLooks = 30;  // reads of the ring before a worker sleeps
+// Cycles between two reads, some microseconds: a worker that reads the ring after every op steals the submitting
+// thread's cache lines, and one that finds several ops at once plans them at once. A thread that waits for a result is
+// not delayed by this: it runs the ops itself.
 constexpr uint64_t kLookCycles = 8000;
 constexpr std::chrono::microseconds kTimeout{200}, kShortTimeout{30};
 constexpr int kTimeouts = 50;
@@ -39,7 +39,7 @@ void Dispatcher::serve(Queue& queue) {
     if (away) {
       queue.searching.fetch_sub(1);
       if (ring_.has_fresh() && queue.sleeping.load() > 0)
-        pool_.wake(queue);  // submitted just before: no other worker was woken for it
+        pool_.wake(queue);  // submitted just now: no other worker was woken for it
     }
     bool task = batch.is_task();
     if (task) relief_.enter_task(queue);
@@ -51,7 +51,7 @@ void Dispatcher::serve(Queue& queue) {
   pool_.thread_ends(&queue);
 }
 
-// One thread a queue looks for work for a while before it sleeps, so that short pauses cost no system call.
+// One thread per queue looks for work for a while before it sleeps, so that short pauses cost no system call.
 bool Dispatcher::spin(Queue& queue) {
   if (queue.spinning.exchange(1)) return false;
   bool found = false;
@@ -77,8 +77,8 @@ bool Dispatcher::help(uint32_t most, bool& rest) {
   return true;
 }
 
-// Tiny ops are left to the waiting thread that is at it; and a little work to one that has nothing else to do, unless
-// this worker has just run ops, whose results are in its cache.
+// Tiny ops are left to the waiting thread that runs them; and a little work to a waiting thread without other work,
+// unless this worker has just run ops, whose results are in its cache.
 bool Dispatcher::left_to_helper(const Queue& queue, bool worked) const {
   if (!producer_.helps()) return false;
   if (queue.only_tiny()) return true;
@@ -117,12 +117,12 @@ void Dispatcher::finish_and_fetch(Batch& batch, Queue* queue, uint32_t most, Idl
       }
       left = left || (queue && scheduler_.gave_way());
       changed = changed || graph_.take_changed();
-      if (idle == Idle::leave || notifier_.due() || graph_.has_released()) break;  // those first
+      if (idle == Idle::leave || notifier_.due() || graph_.has_released()) break;  // these must be done first
       if (changed) pool_.wake_others(queue, true), changed = false;
       pool_.sleep(*queue, held, left || timeouts++ < kTimeouts ? timeout : ParkingLot::kForever);
       timeout = kTimeout, worked = false;
       if (queue->called.exchange(false))
-        timeouts = 0, timeout = kShortTimeout;  // for the op that it was called for it looks twice, soon
+        timeouts = 0, timeout = kShortTimeout;  // after a wake-up it looks twice, soon, for the op
     }
     const bool leaves = !queue && batch.n == 0 && (then == Then::help || (most == 0 && scheduler_.anything_runs()));
     batch.rest = pool_.wake_others(queue, graph_.take_changed() || changed, &batch, leaves);

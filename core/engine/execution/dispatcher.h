@@ -1,4 +1,4 @@
-// Dispatch: what a thread does between two kernels. Workers live here; waiting threads come by.
+// Dispatch: the steps of a thread between two kernels. The loop of workers; waiting threads run its steps, too.
 #pragma once
 #include <array>
 
@@ -14,17 +14,17 @@ class Dispatcher {
       : mutex_(mutex), ring_(ring), producer_(producer), graph_(graph), notifier_(notifier), scheduler_(scheduler),
         pool_(pool), relief_(relief), executor_(executor) {}
 
-  // The next act of a thread that has found nothing to do: it goes on with the program, or looks again, in help().
+  // The next step of a thread that has found no work: it continues the program, or looks again, in help().
   enum class Then { go_on, help };
 
-  // The life of a worker.
+  // The loop of a worker.
   void serve(Queue& queue);
 
-  // A waiting thread works: it runs a batch of ops that cost at most `most`, or of tiles that do. False: there is
-  // nothing to do. rest: as Batch::rest of the last time.
+  // A waiting thread works: it runs a batch of ops that cost at most `most`, or of tiles with that cost. False: no work
+  // was found. rest: Batch::rest of the last call.
   bool help(uint32_t most, bool& rest);
-  // The same for small ops, batch after batch, until `stop`; the lock is taken once to end a batch and to
-  // take the next. True: it has left work to itself, and must call help(), or WorkerPool::wake_for_leftovers().
+  // The same for small ops, batch after batch, until `stop`; the lock is taken once to end a batch and to take the
+  // next. True: work was left to this thread, which must call help() or WorkerPool::wake_for_leftovers().
   template <class Stop>
   bool run_small(uint32_t most, Stop stop, Then then) {
     Batch batch;
@@ -40,40 +40,40 @@ class Dispatcher {
     if (batch.rest && then == Then::go_on) pool_.wake_for_leftovers();
     return batch.rest && then == Then::help;
   }
-  // Engine::complete(). hands_over: this thread will hand over what is ready in the queue of the op.
+  // Engine::complete(). hands_over: this thread will hand over the ready ops in the queue of the op.
   void complete(Op& op, FailurePtr failure, bool hands_over = false);
-  // Hands over what is ready in the queue of a lane that may be attended, in place of its thread.
+  // Hands over the ready ops of the queue of an attended lane, in place of its thread.
   void hand_over(Queue& queue);
-  // The same for an op with that number that was issued just now, if nothing else is to be planned. False: it was left
+  // The same for an op with that number that was issued just now, if no other op is to be planned. False: it was left
   // to other threads.
   bool hand_over_fresh(Queue& queue, uint64_t seq);
-  // By a waiting thread: looks after the lanes that may be attended. Whether it should look again at once.
+  // By a waiting thread: makes progress on attended lanes. Returns whether it should be called again at once.
   bool attend() const {
     bool again = false;
     for (const std::atomic<Lane*>& lane : attended_)
       if (Lane* each = lane.load(std::memory_order_relaxed)) again |= each->attend();
     return again;
   }
-  // Waiting threads look after this lane, too, or no more. While nothing is in flight.
+  // Adds this lane to those that waiting threads attend, or removes it. While nothing is in flight.
   void add_attended(Lane& lane);
   void remove_attended(const Lane& lane);
   void remove_all_attended();
   uint64_t helped() const { return helped_.load(); }
 
-  // Ops go back to the free list.
+  // Returns ops to the free list.
   static void recycle(Op* op);
 
  private:
-  static constexpr uint64_t kSmallWork = 100'000;  // ns: of small ops that are run at once with the interpreter lock
+  static constexpr uint64_t kSmallWork = 100'000;  // ns: of small ops run at once with the interpreter lock
   enum class Idle { leave, sleep };
 
-  // Ends what the batch holds and takes the next one, of ops that cost at most `most` or have tiles (0: none), for
-  // `queue` (null: for any, by a waiting thread). An empty batch comes back if there is nothing to do (`leave`) or the
+  // Ends the ops of the batch and takes the next ones, of ops that cost at most `most` or have tiles (0: none), for
+  // `queue` (null: for any, by a waiting thread). The batch comes back empty if there is no work (`leave`) or the
   // worker must stop. Called without the lock.
   void finish_and_fetch(Batch& batch, Queue* queue, uint32_t most, Idle idle, Then then = Then::go_on);
   bool left_to_helper(const Queue& queue, bool worked) const;
   bool spin(Queue& queue);
-  // Without the lock: what it was to release, and to notify.
+  // Without the lock: releases ops and storages, and notifies threads.
   void after_lock(DependencyGraph::Released released, bool notify);
 
   EngineMutex& mutex_;
@@ -86,7 +86,7 @@ class Dispatcher {
   ReliefWorker& relief_;
   Executor& executor_;
   std::atomic<uint64_t> helped_{0};               // ops that waiting threads have run
-  std::array<std::atomic<Lane*>, 8> attended_{};  // more than those are looked after by their own threads alone
+  std::array<std::atomic<Lane*>, 8> attended_{};  // further lanes are served by their own threads alone
 };
 
 }  // namespace forerun

@@ -16,7 +16,7 @@ void Executor::run(Batch& batch) {
     Work& work = batch.work[i];
     if ((work.held_back = !inputs_ok && i >= batch.sure)) continue;
     run(work);
-    if (work.accepted) continue;  // it belongs to its lane, and is alone in the batch
+    if (work.accepted) continue;  // it belongs to its lane, and the batch contains nothing else
     inputs_ok = inputs_ok && !work.no_memory && !work.run_later && !(work.op->n_tiles == 1 && work.op->failure);
   }
   task_ = running.outer;
@@ -45,7 +45,7 @@ void Executor::run(Work& work) {
     poisoned = op->failure != nullptr;
   }
   if (poisoned) {
-    op->tiles_left = 1;  // nothing to compute, and no tile has been given away
+    op->tiles_left = 1;  // nothing to compute, and no tile has been given to other threads
     if (op->queue->lane) op->queue->lane->left_out(*op, *op->failure);
   } else if (op->queue->lane) {
     hand_over(work);
@@ -77,8 +77,8 @@ void Executor::run_kernel(Work& work) {
   if (recorded) recorder_.tile(*work.op, started);
 }
 
-// Modelled in verification/models/tiles.py. An op of several tiles is started: now that its outputs have memory, other
-// threads may join.
+// Modelled in verification/models/tiles.py. An op with several tiles has started: now that its outputs have memory,
+// other threads may take tiles.
 void Executor::run_tiles(Work& work) {
   Op* op = work.op;
   {
@@ -103,10 +103,10 @@ void Executor::run_whole(Op& op, uint64_t before) {
       before);
 }
 
-// Calls `f`, which may throw; then the op has failed.
+// Calls `f`; if it throws, the op has failed.
 template <class F>
 void Executor::guarded(Op& op, F f, uint64_t before) {
-  FailurePtr thrown;  // outlives the lock below: it may own things of the front end
+  FailurePtr thrown;  // outlives the lock below: it may own objects of the front end
   auto fails = [&](ErrorKind kind, auto message, std::shared_ptr<void> exception = nullptr) {
     thrown = failures_.made(kind, op, message, std::move(exception), before);
   };
@@ -126,12 +126,12 @@ void Executor::guarded(Op& op, F f, uint64_t before) {
 }
 
 bool Executor::take_memory(Op& op) {
-  bool grouped = op.group != nullptr;  // then another member may read what a write replaces
+  bool grouped = op.group != nullptr;  // then another member may read values that a write replaces
   auto has = [&](Op& one) {
     for (int i = 0; i < one.n_access; ++i) {
       Access& a = one.access(i);
       if (a.mode == Mode::read || a.storage->elided) continue;
-      if (a.apart) {  // it has memory, unless a failed op before it should have taken it
+      if (a.apart) {  // it has memory, unless a failed op before it should have allocated it
         if (a.storage->taken() && a.storage->unshared()) continue;
         return false;
       }

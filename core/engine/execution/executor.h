@@ -6,7 +6,7 @@
 
 namespace forerun {
 
-// A host task that a thread is running, and the one within which it does.
+// A host task that a thread is running, and the task that encloses it.
 struct RunningTask {
   Op* op;
   RunningTask* outer;  // or null
@@ -17,11 +17,11 @@ class Executor {
   Executor(EngineMutex& mutex, WorkerPool& pool, FailureLog& failures, OpRecorder& recorder)
       : mutex_(mutex), pool_(pool), failures_(failures), recorder_(recorder) {}
 
-  // Gives cached memory back to the system; returns how much. Set by the front end.
+  // Returns cached memory to the system, and the number of bytes. Set by the front end.
   std::function<size_t()> trim;
 
   void run(Batch& batch);
-  // All of an op's kernel, at once. before: its place among those that run at once.
+  // Runs an op's whole kernel at once. before: its place among the ops that run at once.
   void run_whole(Op& op, uint64_t before);
 
   // The innermost host task that this thread is running; or null.

@@ -33,8 +33,8 @@ SelfWait TaskWaits::waits_for_itself(TaskWait& wait) {
   return {};
 }
 
-// Whether the storage is settled only after the op has ended: the graph is followed from the op on, and from every task
-// met so that waits for a storage.
+// Whether the storage is settled only after the op has ended: follows the graph from the op on, and from each waiting
+// task found on these paths.
 bool TaskWaits::comes_after(Op& first, const Storage& storage) const {
   std::unordered_set<const Op*> met;
   std::vector<Op*> open;

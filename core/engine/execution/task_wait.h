@@ -1,4 +1,4 @@
-// Waits of host tasks, to find one that waits for its own end.
+// Waits of host tasks, to detect a task that waits for its own end.
 #pragma once
 #include "engine/execution/executor.h"
 
@@ -7,7 +7,7 @@ namespace forerun {
 class TaskWaits;
 
 // A wait of a thread that is running a host task: none of its tasks ends before the storage is settled. Made by that
-// thread, and known to the engine from the first look on (TaskWaits::waits_for_itself) until its end.
+// thread, and known to the engine from the first check (TaskWaits::waits_for_itself) until its end.
 class TaskWait {
  public:
   TaskWait(TaskWaits& known, Storage& storage);
@@ -18,7 +18,7 @@ class TaskWait {
   friend class TaskWaits;
   TaskWaits& waits_;
   Storage* const storage_;
-  RunningTask* const tasks_;  // of the thread, the innermost first; these stay as they are while this wait lasts
+  RunningTask* const tasks_;  // of the thread, the innermost first; unchanged while this wait lasts
 
   // Guarded by the engine's lock.
   bool known_ = false;
@@ -32,15 +32,15 @@ struct SelfWait {
   uint32_t site = 0;  // where it was submitted
 };
 
-// Those that last.
+// The waits in progress.
 class TaskWaits {
  public:
   explicit TaskWaits(EngineMutex& mutex) : mutex_(mutex) {}
-  // For a wait that lasts: whether what it waits for comes only after the task itself has ended, as far as is known
+  // For a wait in progress: whether the storage is settled only after the task itself has ended, as far as is known
   // now.
   SelfWait waits_for_itself(TaskWait& wait);
   void forget(TaskWait& wait);
-  // Of a parent process: their threads are not there.
+  // In the child of a fork: the waiting threads are the parent's.
   void forget_all();
 
  private:

@@ -8,12 +8,12 @@ namespace forerun {
 
 namespace {
 
-// A waiting thread looks this often for work, with so many pauses between, before it sleeps: some 100 us. To be woken
-// may cost it as much.
+// How often a waiting thread looks for work before it sleeps, and the pauses between: some 100 us in total. Being woken
+// may cost as much.
 constexpr int kLooks = 150, kPauses = 16;
-constexpr std::chrono::milliseconds kReliefLooks{10};  // how often the relief worker looks while there is no work
+constexpr std::chrono::milliseconds kReliefLooks{10};  // how often an idle relief worker looks for work
 
-// The thread's host task holds no place among the workers while this lasts.
+// While this lasts, the thread's host task occupies no worker.
 class TaskBlocked {
  public:
   explicit TaskBlocked(WorkerPool& pool)
@@ -69,7 +69,7 @@ bool Waiter::wait_mark(uint64_t mark, std::chrono::microseconds limit, uint32_t 
   return wait_until([&] { return ring_.has_ended(mark); }, [&] { notifier_.arm(mark); }, limit, most);
 }
 
-// Some slack, so that the front end does not come back for every op.
+// Waits for more than one free slot, so that the front end does not wait for every op.
 bool Waiter::make_room(std::chrono::microseconds limit) {
   uint64_t next = ring_.next(), keep = ring_.ops_ahead() - std::max<uint64_t>(1, ring_.ops_ahead() / 8);
   return next <= keep || wait_mark(next - keep, limit);
@@ -85,7 +85,7 @@ bool Waiter::settle_small(uint64_t mark, Dispatcher::Then then) {
 
 void Waiter::keep_up() {
   if (producer_.fresh_cost() > 0 || scheduler_.gate_closed(std::memory_order_relaxed)) return;
-  if (ring_.fresh() < kKeepUp / 2) return;  // another thread does
+  if (ring_.fresh() < kKeepUp / 2) return;  // another thread is planning
   dispatcher_.run_small(kTinyCost, [] { return false; }, Dispatcher::Then::go_on);
 }
 

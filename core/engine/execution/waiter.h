@@ -1,4 +1,4 @@
-// Waits: a thread that needs a result works on it, and sleeps only when there is nothing for it to do.
+// Waits: a thread that needs a result helps to compute it, and sleeps only when there is no work for it.
 #pragma once
 #include <chrono>
 
@@ -14,29 +14,29 @@ class Waiter {
         scheduler_(scheduler) {}
 
   // --- Without the interpreter lock. False: not yet after `limit`; call again ---
-  // All writes submitted so far have ended.
+  // Until all writes submitted so far have ended.
   bool wait(Storage& storage, std::chrono::microseconds limit);
-  // All ops before the mark have ended. The thread takes no op that costs more ns than `most`, to come back in time.
+  // Until all ops before the mark have ended. The thread runs no op that costs more ns than `most`, to return in time.
   bool wait_mark(uint64_t mark, std::chrono::microseconds limit, uint32_t most = kHelpCost);
-  // There is room for a program that was too far ahead.
+  // Until a program that was too far ahead may submit again.
   bool make_room(std::chrono::microseconds limit);
 
   // --- These may hold the interpreter lock ---
   static constexpr uint64_t kKeepUp = 64;
-  static constexpr uint32_t kHelpCost = 20'000'000;  // ns: a waiting thread takes nothing longer, to answer signals
-  // A try before wait(): runs small ops, a microsecond each, if that is all there is. `then`: whether wait() follows;
-  // no worker is woken for work that the thread will find there. True: there is such work, and
+  static constexpr uint32_t kHelpCost = 20'000'000;  // ns: a waiting thread runs no longer op, to answer signals
+  // A try before wait(): runs small ops, for microseconds, if there are no others. `then`: whether wait() follows; no
+  // worker is woken for work that the thread will find there. True: there is such work, and
   // WorkerPool::wake_for_leftovers() must follow when the wait has ended, in whatever way.
   bool settle_small(Storage& storage, Dispatcher::Then then);
   // The same before wait_mark().
   bool settle_small(uint64_t mark, Dispatcher::Then then);
   // Whether planning is short: few ops have been submitted since the last time.
   bool little_fresh() const { return ring_.fresh() <= 4 * kKeepUp; }
-  // By a submitting thread, after each kKeepUp ops: while all is tiny it runs them itself, as long as they are in its
-  // cache.
+  // By a submitting thread, after each kKeepUp ops: while all ops are tiny it runs them itself, as long as they are in
+  // its cache.
   void keep_up();
 
-  // The life of the relief worker.
+  // The loop of the relief worker.
   void serve_relief();
   uint64_t waits() const { return waits_.load(); }
 

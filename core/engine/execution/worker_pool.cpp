@@ -58,7 +58,7 @@ bool WorkerPool::finish_stop(std::chrono::milliseconds limit) {
   Lock held = mutex_.lock();
   if (!all_ended_.wait_for(held, limit, [&] { return serving_ == 0; })) return false;
   held.unlock();
-  join_threads();  // they have nothing left to do
+  join_threads();  // they have no work left
   held.lock();
   stopping_.store(false);
   started_ = false;
@@ -93,7 +93,7 @@ std::pair<int, int> WorkerPool::threads() {
 
 // With Engine::issue(), sleep() and Dispatcher::serve() modelled in verification/models/wake.py.
 void WorkerPool::wake(Queue& queue) {
-  if (queue.searching.load() > 0) return;  // it will look at the ring before it sleeps or takes up something long
+  if (queue.searching.load() > 0) return;  // it will read the ring before it sleeps or takes long work
   if (queue.called.load()) return;
   Lock held = mutex_.lock();
   if (!started_) {
@@ -108,7 +108,7 @@ void WorkerPool::wake_all() {
   for (Queue* q : devices_.queues()) q->parked.wake_all();
 }
 
-// A worker in a timed wait looks by itself, and one at work does when it has ended.
+// A worker in a timed wait reads the ring by itself, and a busy one does so when its work has ended.
 void WorkerPool::wake_for_leftovers() {
   Lock held = mutex_.lock();
   for (Queue* q : devices_.queues()) {
@@ -118,8 +118,8 @@ void WorkerPool::wake_for_leftovers() {
   }
 }
 
-// A task that waits holds no place, so that another thread can do what it waits for; if none sleeps, one is started,
-// and stays.
+// A waiting task occupies no worker, so that another thread can do the work it waits for; if no thread is parked, one
+// is started, and stays.
 void WorkerPool::worker_blocked(Queue& queue) {
   Lock held = mutex_.lock();
   ++queue.waiting;
@@ -132,7 +132,7 @@ void WorkerPool::worker_unblocked(Queue& queue) {
   --queue.waiting;
 }
 
-// While all cores are at work, the threads at work look again.
+// While all cores are busy, the busy threads look again themselves.
 bool WorkerPool::has_work_for_parked(const Queue& queue) const {
   if (!queue.has_work() || queue.sleeping.load() == 0 || !started_) return false;
   return !queue.computes() || (!scheduler_.all_cores_busy() && !queue.full());
@@ -160,14 +160,14 @@ bool WorkerPool::wake_others(Queue* mine, bool changed, const Batch* taken, bool
       rest = true;
       continue;
     }
-    if (q->only_tiny() && q->timed_waits.load() > 0) continue;  // it looks by itself soon
+    if (q->only_tiny() && q->timed_waits.load() > 0) continue;  // it reads the ring by itself soon
     bool worth = q == mine ? !q->sharing.empty() || q->ready_cost + cost > kWakeCost : changed || mine == nullptr;
     if (worth) q->parked.wake_one(scheduler_.cpus());
   }
   return rest;
 }
 
-// Sleeping threads of the parent are not there to be woken; a condition variable on which they sleep must not be
+// The parent's sleeping threads do not exist in the child; a condition variable on which threads sleep must not be
 // destroyed.
 void WorkerPool::after_fork_in_child() {
   for (Queue* q : devices_.queues()) {

@@ -1,4 +1,4 @@
-// The workers: how their threads start and stop, sleep and are woken.
+// The workers: how their threads start, stop, sleep and are woken.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -16,28 +16,28 @@ class WorkerPool {
   WorkerPool(EngineMutex& mutex, const DeviceTable& devices, const SubmissionRing& ring, Scheduler& scheduler)
       : mutex_(mutex), devices_(devices), ring_(ring), scheduler_(scheduler) {}
 
-  // cpu/ makes and joins threads; false: the system gives none. Set before the first op.
+  // cpu/ makes and joins threads; false: the system cannot start one. Set before the first op.
   std::function<bool(Queue&, int)> make_thread;  // which calls Dispatcher::serve()
   std::function<bool()> make_relief_thread;      // which calls ReliefWorker::serve()
   std::function<void()> join_threads;
 
   // --- Any thread ---
-  void start();  // unless they run
-  // All workers are to end; false: there are none. By one thread at a time, like the two below.
+  void start();  // unless they run already
+  // Tells all workers to end; false: there are none. By one thread at a time, like the two below.
   bool begin_stop();
-  // They have ended, and start again with the next op; false: not yet after `limit`.
+  // Waits until they have ended, to start again with the next op; false: not yet after `limit`.
   bool finish_stop(std::chrono::milliseconds limit);
-  void resume();  // they are not to stop after all; those that have, start again
-  // How often workers have been started and ended: odd while they run. No lock.
+  void resume();  // cancels the stop; workers that have ended start again
+  // How often workers have been started and ended: odd while they run. Needs no lock.
   uint32_t lives() const { return lives_.load(std::memory_order_relaxed); }
   bool stopping() const { return stopping_.load(); }
-  std::pair<int, int> threads();  // how many workers there are, of all queues, and how many were asked for
-  // An op was submitted to the queue, whose workers seem to sleep: one of them must look.
+  std::pair<int, int> threads();  // the number of workers of all queues, and the number asked for
+  // An op was submitted to the queue, whose workers seem to sleep: wakes one of them.
   void wake(Queue& queue);
-  // A thread that left work to itself goes on with the program. Workers that found all cores taken may sleep, and those
-  // at work may be so for long: one of them must look.
+  // A thread that left work to itself continues the program. Workers may have parked because all cores were taken, and
+  // busy ones may stay so for long: wakes one of them.
   void wake_for_leftovers();
-  // The task that a worker runs waits, until worker_unblocked().
+  // The task that a worker runs is waiting, until worker_unblocked().
   void worker_blocked(Queue& queue);
   void worker_unblocked(Queue& queue);
   // A thread of a queue (null: the relief worker) ends.
@@ -47,15 +47,15 @@ class WorkerPool {
   bool started() const { return started_; }
   // The calling worker sleeps until it is woken, at most `limit`.
   void sleep(Queue& queue, Lock& held, std::chrono::microseconds limit);
-  // Wakes one more worker wherever there is work for it: always for other queues if something `changed`, and for one's
-  // own if the remaining work is worth it. (A worker that took something looks here again, so workers wake one another
-  // in a chain.) `leaves`: the work is left to the caller, which comes back for it, or calls wake_for_leftovers(): true
-  // if there is reason to.
+  // Wakes one more worker for each queue with work: always for other queues if something `changed`, and for the
+  // caller's queue if the remaining work is worth it. (A worker that takes work calls this again, so workers wake one
+  // another in a chain.) `leaves`: the work is left to the caller, which comes back for it, or calls
+  // wake_for_leftovers(): true if there is any.
   bool wake_others(Queue* mine, bool changed, const Batch* taken = nullptr, bool leaves = false);
   void wake_all();
-  // A device was taken into use: its queues get their workers, now or when the others do.
+  // A device was put into use: starts the workers of its queues, now or together with the others.
   void serve(Device& device);
-  bool start_relief();  // whether there is a relief worker now
+  bool start_relief();  // returns whether there is a relief worker now
 
   void after_fork_in_child();
 
@@ -72,10 +72,10 @@ class WorkerPool {
   // Guarded by the engine's lock.
   bool started_ = false;
   bool relief_started_ = false;
-  int serving_ = 0;  // threads that have not ended, or not begun yet
+  int serving_ = 0;  // threads that have not ended, or not started yet
   std::condition_variable all_ended_;
   std::atomic<bool> stopping_{false};  // written with the lock,
-  std::atomic<uint32_t> lives_{0};     // as is this, the changes of started_
+  std::atomic<uint32_t> lives_{0};     // as is this, which counts the changes of started_
 };
 
 }  // namespace forerun

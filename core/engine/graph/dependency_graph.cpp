@@ -8,7 +8,7 @@ namespace forerun {
 
 namespace {
 
-constexpr uint32_t kSlowCost = 100'000;  // ns: groups do not wait for what one thread works at for so long
+constexpr uint32_t kSlowCost = 100'000;  // ns: groups do not wait for a single-threaded op that takes longer
 
 void link_read(Access& a) {
   Storage& s = *a.storage;
@@ -20,7 +20,7 @@ void link_read(Access& a) {
   a.linked = true;
 }
 
-// A write waits for the write before it and for all reads of what that one left.
+// A write waits for the previous write and for all reads of its result.
 void link_write(Access& a) {
   Storage& s = *a.storage;
   if (s.writer && s.writer != a.op()) order(s.writer, a.op(), a.from);
@@ -81,7 +81,7 @@ void DependencyGraph::leave(Access& a) {
     return;
   }
   if (!a.linked) {
-    if (s.writer == a.op()) s.writer = nullptr;  // it stood for a write
+    if (s.writer == a.op()) s.writer = nullptr;  // it was a write when it was planned
     return;
   }
   if (a.prev)
@@ -101,7 +101,7 @@ void DependencyGraph::count_end(const Access& a) {
     if (a.apart && --s.apart > 0) return;
     n = std::exchange(s.held, 0);
   }
-  s.ended.fetch_add(n);  // seq_cst, like `watched` and a waiter's look at both: one of the two sees the other
+  s.ended.fetch_add(n);  // seq_cst, as are `watched` and a waiter's read of both: one of the two sees the other
 }
 
 void DependencyGraph::inherit_failure(Op& op, const Access& a) {
@@ -164,7 +164,7 @@ void DependencyGraph::handed_over(Op* op, bool accepted) {
     idle_.push_back(op);
     return end_all_idle();
   }
-  // An op that follows one that has failed learns of the failure at the end of that one, and is not handed over before.
+  // An op that follows a failed op learns of the failure when that one ends, and is not handed over before.
   if (!accepted) return;
   op->handed_over = true;
   for (Edge* edge : op->successors) {
@@ -183,8 +183,8 @@ void DependencyGraph::completed(Op* op, FailurePtr failure) {
   end_all_idle();
 }
 
-// Of an op of a lane that is about to end: all that it follows has ended, so the failures of its operands are known.
-// The lane may have reported a failure that comes from theirs.
+// For an op of a lane that is about to end: all ops that it follows have ended, so the failures of its operands are
+// known. The lane may have reported a failure caused by those.
 void DependencyGraph::find_failure(Op& op) {
   const FailurePtr own = op.failure;
   for (int i = 0; i < op.n_access; ++i)

@@ -8,15 +8,15 @@ namespace forerun {
 
 namespace {
 
-constexpr uint32_t kMostSections = 256;  // of a storage: each access looks at all of them
+constexpr uint32_t kMostSections = 256;  // of a storage: each access is compared with all of them
 constexpr int kMostEdges = 512;          // of an access, beyond its own
 
-// The accesses that an access waits for, beside those whose place it takes.
+// The accesses that an access waits for, except those that it replaces.
 struct Waiting {
   Access& a;
   int edges = 0;
 
-  // False: there is no memory for that, or too many others.
+  // False: out of memory, or too many ops.
   bool on(Op* before) {
     Op* op = a.op();
     if (before == op) return true;
@@ -31,7 +31,7 @@ struct Waiting {
     order(before, op, more->edge);
     return true;
   }
-  // `readers`: the youngest first. Older ones than `from` need not be waited for.
+  // `readers`: the youngest first. Those older than `from` need not be waited for.
   bool on_all(Access* readers, uint64_t from) {
     for (; readers && readers->op()->seq >= from; readers = readers->next)
       if (!on(readers->op())) return false;
@@ -39,7 +39,7 @@ struct Waiting {
   }
 };
 
-// From now on the ops that would wait for `old` wait for `op`, which waits for it.
+// From now on the ops that would wait for `old` wait for `op`, which waits for `old`.
 void replace(Access& old, Op* op) {
   if (old.op() != op) order(old.op(), op, old.to);
   old.linked = false;
@@ -59,7 +59,7 @@ void replace_all(Section& section, Op* op) {
   replace_all(section.readers, op);
 }
 
-// As a write of the whole. It waits for the one before it already.
+// As a write of the whole, which already waits for the previous write.
 void replace_everything(Storage& s, Op* op) {
   replace_all(s.readers, op);
   for (Section* section = s.sections; section; section = section->next) replace_all(*section, op);
@@ -85,7 +85,7 @@ void remove(Storage& s, const Section* section) {
 
 bool empty(const Section& section) { return !section.writer && !section.readers; }
 
-// Null: there is no memory for it, or there are too many.
+// Null: out of memory, or there are too many.
 Section* make_section(Storage& s, const Region& region) {
   for (Section *section = s.sections, *next; s.n_sections >= kMostSections && section; section = next) {
     next = section->next;
@@ -107,7 +107,7 @@ void put_into(Access& a, Section* section) {
   a.apart = true;
 }
 
-// Whether a write of a part finds memory that no reader outside the engine uses. A write before it ensures that.
+// Whether a write of a part will use memory that no reader outside the engine uses, as ensured by an earlier write.
 bool has_own_memory(Storage& s) {
   if (s.writer) return !s.writer->kept;
   return s.apart > 0 || (s.taken() && s.unshared());
@@ -119,9 +119,10 @@ Section* section_of(const Storage& s, const Region& region) {
   return section;
 }
 
-// Waits for all that a write of a part overlaps, but for those of the `same` part, whose place it takes. The last write
-// of that, while it is planned, waits for all before it: without that, each write in a loop would wait for all reads of
-// overlapping parts in the iterations before. A task that reads the whole may give it away.
+// Waits for all accesses that a write of a part overlaps, except those of the `same` part, which it replaces. The last
+// write of that part, while it is planned, waits for all before it: without that, each write in a loop would wait for
+// all reads of overlapping parts in earlier iterations. False also if a task reads the whole storage, as it may give it
+// away.
 bool wait_for_overlapping(Waiting& waits, Storage& s, const Region& region, const Section* same) {
   const uint64_t from = same && same->writer ? same->writer->op()->seq : 0;
   if (s.writer && s.writer->seq >= from) waits.on(s.writer);

@@ -1,21 +1,19 @@
-// Which accesses wait for one another where ops use parts of a storage.
+// The order of accesses where ops use parts of a storage.
 //
 // A storage that is used as a whole has its last write, and the reads since then (Storage::writer, readers). Accesses
-// of parts are kept beside those, by their regions: each Section has the same for one region, and an access waits for
-// those of the whole and of all regions that overlap its own. An access of the whole is ordered with all of them, and a
-// write of the whole takes the place of all.
+// of parts are kept separately, by their regions: each Section has the same fields for one region, and an access waits
+// for those of the whole and of all regions that overlap its own. An access of the whole is ordered with all of them,
+// and a write of the whole replaces all of them.
 //
-// The engine relies on these:
-//  - A write of a part takes no memory and replaces none, as others may use it meanwhile: so it is planned as one of a
-//  part only if the
-//    memory is taken, or is taken by a write of the whole before it, and no reader outside the engine uses it. Host
-//    tasks get a copy of the part that they read; one that reads the whole may keep what it sees, and is ordered with
-//    all writes after it.
-//  - Writes are counted as ended (Storage::ended) when all that were issued before them have ended, too.
-//  - What is poisoned is known by region (Storage::poisoned), so that it does not depend on which of two parts comes
-//  first.
-//  - Where there are very many parts, or no memory for an edge, an access is ordered as one of the whole, or as a write
-//  of it.
+// The engine relies on these rules:
+//  - A write of a part takes no memory and replaces none, as others may use it meanwhile: so it is planned as such
+//    only if the memory is taken, or is taken by a write of the whole before it, and no reader outside the engine
+//    uses it. Host tasks get a copy of the part that they read; one that reads the whole may keep the values, and is
+//    ordered with all writes after it.
+//  - Writes are counted as ended (Storage::ended) when all writes issued before them have ended, too.
+//  - Poisoned values are known by region (Storage::poisoned), so the order of two parts does not matter.
+//  - If there are very many parts, or no memory for an edge, an access is ordered as one of the whole, or as a write
+//    of it.
 #pragma once
 #include "engine/devices/queue.h"
 #include "engine/operations/op.h"
@@ -31,13 +29,13 @@ inline void order(Op* before, Op* after, Edge& edge) {
     after->follow(edge);
 }
 
-// With the engine's lock. `apart`: accesses of parts are not ordered with the whole. Parts of ops that are recorded
-// stay, for questions about the last write.
+// With the engine's lock. `apart`: accesses of parts are not ordered with the whole. Parts used by recorded ops are
+// kept, for queries of the last write.
 void link_section_read(Access& a, bool apart);
-bool link_section_write(Access& a, bool apart);  // whether it is one of a part
+bool link_section_write(Access& a, bool apart);  // returns whether it is a write of a part
 void leave_section(Access& a);
 
-// The last planned write whose results it reads, before it is linked itself, and what reads the same.
+// The last planned write whose results it reads, before the access is linked.
 Op* writer_of(const Access& a);
 Access* readers_of(const Access& a);
 

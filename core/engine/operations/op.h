@@ -19,15 +19,15 @@ namespace forerun {
 
 class Queue;
 
-// Where a kernel stands that does not fit into its op. Used again: the issuing thread takes what workers give back,
-// which costs an allocator much.
+// The memory of a kernel that does not fit into its op. It is reused: the issuing thread takes the blocks that workers
+// free, which is expensive for an allocator.
 struct KernelRoom {
   KernelRoom* next_free = nullptr;
   alignas(16) unsigned char bytes[1000];
 };
 
-// One issued call. Made by the issuing thread, then owned by the engine until it has ended and every older op of its
-// budget has, too.
+// One issued call. Made by the issuing thread, then owned by the engine until it and every older op of its budget have
+// ended.
 class Op {
  public:
   static constexpr int kInlineAccess = 4;
@@ -37,7 +37,7 @@ class Op {
   Op(const Op&) = delete;
   ~Op() { drop_kernel(), drop_edges(); }
 
-  // Building, by the issuing thread. The op holds a reference to each storage until it ends.
+  // Construction, by the issuing thread. The op holds a reference to each storage until it ends.
   template <class K, class... Args>
   K& emplace(Args&&... args) {
     static_assert(alignof(K) <= 16 && sizeof(K) <= sizeof KernelRoom::bytes);
@@ -64,7 +64,7 @@ class Op {
     a = Access{storage, {this, nullptr}, nullptr, nullptr, {}, mode};
     ++n_access;
   }
-  // Where in the storage the elements stand that the op reads or writes.
+  // The part of the storage that the op reads or writes.
   void add(Storage* storage, Mode mode, const Region& region) {
     add(storage, mode);
     set_region(region);
@@ -77,22 +77,24 @@ class Op {
     static constexpr Region kAll;
     return a.place ? places_[a.place - 1].region : kAll;
   }
-  // The section of the access in the graph; null: with those of the whole storage, or something has taken its place.
+  // The section of the access in the graph; null: it is ordered with accesses of the whole storage, or has been
+  // replaced.
   Section*& section(const Access& a) { return places_[a.place - 1].section; }
 
   Access& access(int i) {
     return n_access <= kInlineAccess || i < kInlineAccess ? inline_access_[i] : more_access_[i - kInlineAccess];
   }
   Kernel* kernel() const { return kernel_; }
-  // The kernel to be run: its own, or the group's of which this op is the first.
+  // The kernel to run: its own, or that of the group of which this op is the first.
   Kernel* task() const { return group ? group.get() : kernel_; }
-  // Ends the kernel's life; never under the engine's lock, as a kernel may own things of the front end.
+  // Destroys the kernel; never under the engine's lock, as a kernel may own objects of the front end.
   void drop_kernel() {
     if (kernel_) std::exchange(kernel_, nullptr)->~Kernel();
     if (room_) FreeList<KernelRoom>::give(std::exchange(room_, nullptr));
   }
 
-  // As new, for the next use; keeps the room of its vectors, unless that is much: ops wait for their next use for long.
+  // Resets it for the next use; keeps the memory of its vectors, unless that is much: a free op may stay unused for
+  // long.
   void reset() {
     n_access = 0, inner = urgent = elsewhere = brief = false;
     empty(more_access_), empty(places_), successors.clear();
@@ -110,71 +112,71 @@ class Op {
 
   // Set at issue.
   Queue* queue = nullptr;
-  MemoryBudget* budget = nullptr;  // of the device whose memory its outputs take
+  MemoryBudget* budget = nullptr;  // of the device in whose memory its outputs are
   uint64_t seq = 0;                // position in program order
-  uint32_t site = 0;               // who issued it (a line of the user's)
+  uint32_t site = 0;               // where it was issued (a line of the user's program)
   const char* name = "";           // outlives the op
   uint32_t cost = 0;               // about how long it takes, in ns (saturating)
   int n_access = 0;
   bool inner = false;                                  // issued by a running task, which may wait for it
   bool urgent = false;                                 // goes before older ready ops of its queue
-  bool elsewhere = false;                              // its end depends on what another process does meanwhile
-  bool brief = false;                                  // a task that never sleeps, and takes milliseconds at most: a
-                                                       // waiting thread may run it, too. False once a worker does
-  bool is_task() const { return cost == UINT32_MAX; }  // how long it takes is not known, and it may sleep
-  // Once started it may wait for others: operations that are behind it need not wait for its end.
+  bool elsewhere = false;                              // its end depends on another process, which works meanwhile
+  bool brief = false;                                  // a task that never sleeps and takes milliseconds at most: a
+                                                       // waiting thread may run it, too. False once a worker runs it
+  bool is_task() const { return cost == UINT32_MAX; }  // its duration is not known, and it may sleep
+  // Whether it may wait for others once started: operations behind it need not wait for its end.
   bool may_wait() const { return is_task() || elsewhere; }
-  // Of an edge from an op that has been handed over to a lane: this one may be handed over before that one has ended
-  // (Queue::follows). Counts that, until unfollow().
+  // For an edge from an op that has been handed over to a lane: this op may be handed over before that one has ended
+  // (Queue::follows). It is counted in `followed`, until unfollow().
   void follow(const Edge& edge);
   void unfollow(const Edge& edge);
-  OpRecord* record = nullptr;  // where it is recorded; null: it is not
+  OpRecord* record = nullptr;  // its record in the trace; null: it is not recorded
 
   // Guarded by the engine's lock.
   int pending_dependencies = 0;                 // ops that must end before this one may start,
-  int followed = 0;                             // except for those that it follows on a lane: it ends after them
+  int followed = 0;                             // of them, those on a lane behind which it may be handed over
   IntrusiveList<Edge, &Edge::next> successors;  // ops that wait for this one
   MoreEdge* more_edges = nullptr;               // in the successors of ops that it waits for
-  size_t to_take = 0;                           // bytes of its outputs that have no memory yet, at its start
+  size_t to_take = 0;                           // bytes of its outputs that have no memory yet, when it starts
   size_t ahead = 0;                             // bytes taken ahead of program order
   size_t wants = 0;                             // bytes that its outputs lacked when it was planned
-  size_t freed = 0;                             // bytes that came back when it ended
-  size_t files = 0;         // bytes that it reads or writes, if its queue is that for files; counted by its budget
+  size_t freed = 0;                             // bytes that were freed when it ended
+  size_t files = 0;         // bytes that it reads or writes, if its queue is the one for files; counted by its budget
   uint64_t recheck_at = 0;  // refused by the budget: until the oldest op has this number
-  uint64_t refused_after = UINT64_MAX;  // the ops that had ended when it was last refused memory,
-  size_t refused_beside = 0;            // and the bytes that were occupied
+  uint64_t refused_after = UINT64_MAX;  // the number of ended ops when it was last refused memory,
+  size_t refused_beside = 0;            // and the bytes that were occupied then
   int64_t n_tiles = 1, tiles_left = 0;
-  int64_t next_tile = 0, end_tile = 0;  // while threads share it: the tiles between are not taken
+  int64_t next_tile = 0, end_tile = 0;  // while threads share it: the tiles in this range are not taken
   bool started = false, ended = false;
-  bool retries_alone = false;  // found no memory: only as the oldest op, alone, it may try again
-  bool kept = false;           // others wait for it in place of its own dependencies: it must not be dropped
+  bool retries_alone = false;  // found no memory: it may try again only as the oldest op, alone
+  bool kept = false;           // other ops wait for it in place of its own dependencies: it must not be dropped
   bool dropped = false;        // nothing reads its results: it will not run, and has released its storages
   bool returned = false;       // Lane::hand_over() has returned,
   bool handed_over = false;    // and the lane has accepted it;
-  bool completed = false;      // the lane is done with it, or never got it,
-  bool unreported = false;     // and its failure is the lane's, not in the FailureLog yet
+  bool completed = false;      // the lane has completed it, or never got it,
+  bool unreported = false;     // and its failure was found by the lane and is not in the FailureLog yet
   bool has_tiles() const { return next_tile < end_tile; }
   int64_t take_tile(bool last) { return last ? --end_tile : next_tile++; }
   bool may_start() const { return pending_dependencies == followed; }
   bool lane_is_done() const { return pending_dependencies == 0 && completed && returned; }
   FailurePtr failure;                 // first failure of a tile, or inherited from an input
-  std::unique_ptr<FusedGroup> group;  // of the first op of a group: what runs in place of the members' kernels,
-  std::vector<Op*> members;           // and the others, in program order; they start and end together
-  uint32_t group_cost = 0;            // of all of them, or of those of its planned group
+  std::unique_ptr<FusedGroup> group;  // of the first op of a group: runs in place of the members' kernels,
+  std::vector<Op*> members;           // and the other ops, in program order; they start and end together
+  uint32_t group_cost = 0;            // of all ops of the group, or of those of its planned group
   struct Reuse {
     Storage *in, *out;
   };
   std::vector<Reuse> reused;              // outputs that have taken over the memory of inputs that end with this op
-  uint32_t seen = 0;                      // GroupSearch: looked at in this round
-  int reached = 0;                        // how many of the ops it waits for are in the group, or the batch
-  uint32_t ready_cost = 0;                // its part of Queue::ready_cost, while it is in the queue
-  bool slow = false;                      // no group is planned that would have to wait for its end
+  uint32_t seen = 0;                      // GroupSearch: the round in which it was visited
+  int reached = 0;                        // how many of its dependencies are in the group, or the batch
+  uint32_t ready_cost = 0;                // its share of Queue::ready_cost, while it is in the queue
+  bool slow = false;                      // no group is planned that would have to wait for the end of this op
   bool placed = false;                    // Fusion has decided which group it is in, as if all ops before it had ended
   int placed_dependencies = 0;            // how many of pending_dependencies are on placed ops of its queue
   Op* leader = nullptr;                   // the first op of its planned group
   std::unique_ptr<PlannedGroup> planned;  // of a leader, which is in its queue if, and only if, `waits` is 0
   Op *next_planned = nullptr, *before_planned = nullptr;  // in MemoryBudget's order
-  Op* next_in = nullptr;  // in Queue::sharing, or DependencyGraph::idle_dropped_, or Released: in one of them at most
+  Op* next_in = nullptr;  // in Queue::sharing, DependencyGraph::idle_ or Released: in one of them at most
   Op* next_free = nullptr;
 
  private:
@@ -205,7 +207,7 @@ class Op {
   alignas(16) unsigned char buffer_[kKernelBytes];
 };
 
-// Calls `f` for the accesses of an op and of those that are in its group.
+// Calls `f` for the accesses of an op and of the others in its group.
 template <class F>
 void each_access(Op* first, F f) {
   for (int i = 0; i < first->n_access; ++i) f(first->access(i));
@@ -213,7 +215,7 @@ void each_access(Op* first, F f) {
     for (int i = 0; i < op->n_access; ++i) f(op->access(i));
 }
 
-// Calls `f` with the numbers of the planned ops that wrote what it reads.
+// Calls `f` with the numbers of the planned ops that wrote its inputs.
 template <class F>
 void each_write_read(const Access& a, F f) {
   const Storage& s = *a.storage;

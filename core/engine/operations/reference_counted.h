@@ -1,4 +1,4 @@
-// Reference counting that tells the front end's handles from the references of ops.
+// Reference counting that distinguishes the front end's handles from the references of ops.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -13,7 +13,7 @@ class ReferenceCounted {
     if ((refs_.fetch_sub(1, std::memory_order_acq_rel) & kRefMask) == 1)
       dispose();  // acq_rel: the last one sees all uses
   }
-  // Releases a reference that is not the last one; false: it is.
+  // Releases a reference unless it is the last one; false: it is the last.
   bool release_unless_last() {
     uint64_t refs = refs_.load(std::memory_order_relaxed);
     while ((refs & kRefMask) != 1)
@@ -21,7 +21,8 @@ class ReferenceCounted {
         return true;
     return false;
   }
-  // A front-end handle is a reference that the engine can tell apart: values without handle or reader are dead.
+  // A handle is a reference of the front end, which the engine can distinguish: values without handle or reader are
+  // dead.
   void retain_handle() {
     // The first reference: no other thread knows the object yet.
     if (refs_.load(std::memory_order_relaxed) == 0) return refs_.store(kHandle + 1, std::memory_order_relaxed);
@@ -35,19 +36,19 @@ class ReferenceCounted {
   bool only_ops(uint32_t ops) const { return refs_.load(std::memory_order_acquire) == ops; }
   bool more_than(uint32_t ops) const { return refs_.load(std::memory_order_acquire) > ops; }
   bool has_handles() const { return refs_.load(std::memory_order_acquire) >= kHandle; }
-  // How many accesses of operations that are issued and have not ended refer to it. Zero (acquire) also means that
-  // their reads are over.
+  // The number of accesses by operations that are issued and have not ended. Zero (acquire) also means that their reads
+  // have ended.
   uint32_t unfinished_uses() const {
     uint64_t refs = refs_.load(std::memory_order_acquire);
     return static_cast<uint32_t>((refs & kRefMask) - refs / kHandle);
   }
-  // Whether a handle is the only reference: no thread is left that could make another.
+  // Whether a handle is the only reference: no other thread could make a further one.
   bool only_handle() const { return refs_.load(std::memory_order_acquire) == kHandle + 1; }
   bool has_one_handle() const { return refs_.load(std::memory_order_acquire) / kHandle == 1; }
 
  protected:
   ~ReferenceCounted() = default;
-  virtual void dispose() = 0;  // no reference is left
+  virtual void dispose() = 0;  // called when no reference is left
 
  private:
   static constexpr uint64_t kHandle = uint64_t{1} << 32, kRefMask = kHandle - 1;

@@ -25,7 +25,7 @@ void SubmissionRing::set_ops_ahead(uint64_t n) {
 Op* SubmissionRing::ended_already() {
   static Op* const marker = [] {
     Op* op = new Op;
-    op->dropped = true;  // it is none that anybody waits for
+    op->dropped = true;  // no thread waits for this marker
     return op;
   }();
   return marker;

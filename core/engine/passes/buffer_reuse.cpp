@@ -12,12 +12,13 @@ bool note(Op* op, Op::Reuse pair) {
 
 }  // namespace
 
-// Storages that ops of the group are the last to use, and that they only read: each once, as far as there is room.
+// Storages that ops of the group are the last to use, and that they only read: each once, as far as the array is large
+// enough.
 int BufferReuse::find_last_read(Op* first) {
   int n = 0;
   each_access(first, [&](Access& a) {
     Storage& s = *a.storage;
-    if (s.in_group == 0) return;  // looked at
+    if (s.in_group == 0) return;  // examined
     const bool ends = a.mode == Mode::read && !s.elided && s.uses == s.in_group && s.taken() && s.only_ops(s.uses);
     s.in_group = 0;
     if (ends && n < kMost) last_read_[n++] = &s;

@@ -9,7 +9,7 @@ bool DeadOps::is_dead(Op& op) {
     if (op.access(i).mode == Mode::read) continue;
     writes = true;
     Storage* s = op.access(i).storage;
-    if (s->more_than(static_cast<uint32_t>(op.n_access))) return false;  // most are not
+    if (s->more_than(static_cast<uint32_t>(op.n_access))) return false;  // most storages have other users
     uint32_t mine = 0;
     for (int k = 0; k < op.n_access; ++k) mine += op.access(k).storage == s;
     if (!s->only_ops(mine)) return false;
@@ -31,7 +31,7 @@ void DeadOps::drop(Op* op) {
   op->n_access = 0;
 }
 
-// From the youngest to the oldest, so that a whole string of ops goes at once.
+// From the youngest to the oldest, so that a whole chain of ops is dropped at once.
 bool DeadOps::drop_all(uint64_t first, uint64_t last) {
   if (!settings_.on(Pass::drop)) return false;
   bool any = false;

@@ -11,12 +11,12 @@ class DeadOps {
   DeadOps(const PassSettings& settings, const SubmissionRing& ring, DependencyGraph& graph)
       : settings_(settings), ring_(ring), graph_(graph) {}
 
-  // Whether no handle refers to its results, and no other op that is submitted uses it.
+  // Whether no handle refers to its results, and no other submitted op uses them.
   bool dead(Op& op) const { return settings_.on(Pass::drop) && is_dead(op); }
-  // It will not run. It releases its storages now, which may make the ops dead that wrote them; it is to be ended
-  // when what it waits for has ended, as others may wait for it.
+  // The op will not run. It releases its storages now, which may make the ops dead that wrote them; it ends when its
+  // dependencies have ended, as other ops may wait for it.
   void drop(Op* op);
-  // Drops those of the planned ops first, ..., last - 1 that are dead; whether there were any.
+  // Drops those of the planned ops first, ..., last - 1 that are dead; returns whether there were any.
   bool drop_all(uint64_t first, uint64_t last);
   uint64_t count() const { return count_; }
 

@@ -24,7 +24,7 @@ bool Fusion::plan_until(uint64_t seq) {
   return true;
 }
 
-// An op behind a slow one, or behind one of another queue, is not placed: it is looked at again when it may start.
+// An op that depends on a slow one, or on one of another queue, is not placed: it is examined again when it may start.
 void Fusion::place(Op* op) {
   if (op->placed || op->slow || op->pending_dependencies != op->placed_dependencies) return;
   const bool leads = !op->started && !op->dropped && can_lead(*op) && DependencyGraph::inputs_ok(op);
@@ -33,7 +33,7 @@ void Fusion::place(Op* op) {
   DependencyGraph::set_placed(op, true);
 }
 
-// Plans a group that `leader` is to be the first op of, if there is one.
+// Plans a group with `leader` as its first op, if there are ops to fuse with it.
 void Fusion::plan(Op* leader) {
   const bool found = search_.find(leader, GroupSearch::kMost, GroupSearch::Before::placed) &&
                      if_memory_allows([&] { leader->planned = std::make_unique<PlannedGroup>(); });
@@ -45,7 +45,7 @@ void Fusion::plan(Op* leader) {
   leader->group.reset(), leader->members.clear();
 }
 
-// From now on only its leader is in the queue, once the group waits for nothing.
+// From now on only its leader is in the queue, once the group has no pending dependencies.
 void Fusion::wait_planned(Op* leader) {
   leader->planned->waits = search_.waits();
   leader->leader = leader;
@@ -83,14 +83,14 @@ bool Fusion::release(const Op* waiting) {
   return true;
 }
 
-// Whether no member is dead, or inherits a failure.
+// Whether no member is dead or inherits a failure.
 bool Fusion::is_intact(const PlannedGroup& planned) const {
   return std::none_of(planned.members.begin(), planned.members.end(), [&](Op* op) {
     return op->retries_alone || !DependencyGraph::inputs_ok(op) || dead_ops_.dead(*op);
   });
 }
 
-// The planned group of an op that may start becomes its group. False: there is no memory for it yet.
+// Makes the planned group of an op that may start its group. False: there is no memory for it yet.
 bool Fusion::take_planned(Op* first) {
   PlannedGroup& planned = *first->planned;
   auto exchange = [&] { first->group.swap(planned.kernel), first->members.swap(planned.members); };
@@ -101,7 +101,8 @@ bool Fusion::take_planned(Op* first) {
   return false;
 }
 
-// An older op that waits for nothing slow is to start first: what an op takes after that is not ahead of program order.
+// Whether an older op without slow dependencies is to start first: the memory of later ops is then not ahead of program
+// order.
 bool Fusion::comes_early(const Op& op) {
   const Op* older = op.budget->first_unstarted();
   return older && older->seq < op.seq && older->placed;
@@ -122,7 +123,7 @@ bool Fusion::fuse(Op* first) {
   return true;
 }
 
-// Where the budget does not admit all of them at once, half of them are tried.
+// If the budget does not admit all of them at once, tries half of them.
 bool Fusion::collect_some(Op* first, size_t most) {
   for (; most > 0 && search_.find(first, most, GroupSearch::Before::ended); most = first->members.size() / 2)
     if (admit(first)) return true;
@@ -132,7 +133,7 @@ bool Fusion::collect_some(Op* first, size_t most) {
 }
 
 void Fusion::start_members(Op* first) {
-  const bool queued = !first->planned;  // members that wait for nothing
+  const bool queued = !first->planned;  // members without pending dependencies
   first->planned.reset();
   first->leader = nullptr;
   DependencyGraph::set_placed(first, true);
@@ -159,7 +160,7 @@ bool Fusion::admit(Op* first) {
     s.elided = s.charged() > 0 && s.uses == s.in_group && s.only_ops(s.uses) && first->group->elide(&s);
     take += s.charged();
     elided += s.elided ? s.bytes : 0;
-    s.in_group = 0;  // looked at
+    s.in_group = 0;  // examined
   });
   each_access(first, [](Access& a) { a.storage->in_group = 0; });
   first->to_take = take - (settings_.on(Pass::reuse) ? buffer_reuse_.possible(first) : 0);

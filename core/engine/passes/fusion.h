@@ -17,22 +17,23 @@ class Fusion {
       : settings_(settings), ring_(ring), devices_(devices), dead_ops_(dead_ops), buffer_reuse_(buffer_reuse),
         plan_behind_(std::move(plan_behind)), search_(dead_ops) {}
 
-  // Whether the cost of an op makes a group worth looking for.
+  // Whether an op costs enough for a group to pay off.
   bool worth(const Op& op) const { return op.cost >= settings_.fuse_from(); }
-  // Plans the groups of all ops up to this one, in program order. Whether there were any that had not been looked at.
+  // Plans the groups of all ops up to this one, in program order. Returns whether there were any that were not placed.
   bool plan_until(uint64_t seq);
-  // Plans the same for an op that waits for nothing. Whether it may start: its planned group, if any, is not waiting.
+  // Plans the same for an op without pending dependencies. Returns whether it may start: its planned group, if any, is
+  // not waiting.
   bool may_start(const Op& op);
-  // Whether a group may be looked for.
+  // Whether the op may be the first of a group.
   bool can_lead(Op& op) const;
-  // Makes `first`, which may start, the first op of a group if there are ops to fuse it with. All that a member waits
-  // for is in the group too, or has ended. False: its planned group is to wait for memory.
+  // Makes `first`, which may start, the first op of a group if there are ops to fuse it with. All dependencies of a
+  // member are in the group too, or have ended. False: its planned group must wait for memory.
   bool fuse(Op* first);
-  // The group's ops are as before it was made.
+  // Resets the group's ops to their state before it was made.
   static void dissolve(Op* first);
-  // The ops of a planned group start one by one, or in other groups.
+  // Cancels a planned group: its ops start one by one, or in other groups.
   static void disband(Op* leader);
-  // The same for the planned group that this op is waiting in. Whether there was one.
+  // The same for the planned group in which this op is waiting. Returns whether there was one.
   static bool release(const Op* waiting);
 
   uint64_t groups() const { return groups_; }
@@ -55,7 +56,7 @@ class Fusion {
   const DeviceTable& devices_;
   DeadOps& dead_ops_;
   BufferReuse& buffer_reuse_;
-  const std::function<void(const Op&)> plan_behind_;  // takes the ops submitted behind one into the graph
+  const std::function<void(const Op&)> plan_behind_;  // adds the ops submitted behind one to the graph
   uint64_t groups_ = 0, fused_ops_ = 0, elided_bytes_ = 0;
   GroupSearch search_;
   uint64_t next_ = 0;  // number of the next op to be placed

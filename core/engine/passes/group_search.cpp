@@ -19,7 +19,7 @@ bool GroupSearch::may_join(const Op& op) const {
          op.urgent == first_->urgent && op.kernel()->fusible();
 }
 
-// Notes an op to be tried, if all that it waits for is in the group; else to be looked behind, once.
+// Notes an op to be tried, if all of its dependencies are in the group; else to have its dependencies visited, once.
 void GroupSearch::look(Op* op) {
   const bool ready =
       op->pending_dependencies == op->reached + (before_ == Before::placed ? op->placed_dependencies : 0);
@@ -35,7 +35,7 @@ void GroupSearch::look(Op* op) {
   }
 }
 
-// Looks at the operations that read the results of one that was tried.
+// Visits the operations that read the results of an op that was tried.
 void GroupSearch::look_ahead(Op* op) {
   int most = kMostAround;
   for (Edge* edge : op->successors) {
@@ -44,7 +44,7 @@ void GroupSearch::look_ahead(Op* op) {
   }
 }
 
-// Looks at the other operations that those wait for, and so on.
+// Visits the other dependencies of those operations, and so on.
 void GroupSearch::look_behind() {
   while (n_waiting_ > 0) {
     Op* waits = waiting_[--n_waiting_];
@@ -53,14 +53,14 @@ void GroupSearch::look_behind() {
   }
 }
 
-// Tries the oldest op that has been found. If it does not fit, none that reads its results does; but others that those
-// wait for may.
+// Tries the oldest op found. If it does not fit, the ops that read its results do not fit either; but their other
+// dependencies may.
 void GroupSearch::try_next() {
   std::pop_heap(found_.begin(), found_.begin() + n_found_, is_younger);
   Op* op = found_[--n_found_];
   if (op->retries_alone || !DependencyGraph::inputs_ok(op)) return;
-  if (dead_ops_.dead(*op)) {                               // it has lost its handles since it was planned
-    if (op->pending_dependencies > 0) dead_ops_.drop(op);  // one that is ready is dropped when it is picked
+  if (dead_ops_.dead(*op)) {                               // its handles have been released since it was planned
+    if (op->pending_dependencies > 0) dead_ops_.drop(op);  // a ready one is dropped when it is picked
     return;
   }
   if (first_->group->add(*op)) {
@@ -71,11 +71,11 @@ void GroupSearch::try_next() {
   look_behind();
 }
 
-// Finds the members of a group of `first`: ops that read its results, others that those wait for, and so on; and ops
-// that read the same values and write little, as sums do.
+// Finds the members of a group of `first`: ops that read its results, other dependencies of those, and so on; and ops
+// that read the same values and write little, such as sums.
 void GroupSearch::gather(Op* first, size_t most) {
   first_ = first, round_ += 2, n_found_ = n_waiting_ = 0, may_find_ = may_wait_ = kMost;
-  if (round_ == 0) round_ = 2;  // ops that have not been looked at have 0
+  if (round_ == 0) round_ = 2;  // 0 marks ops that have not been visited
   first->seen = round_ + 1;
   first->group.reset(first->kernel()->new_group(*first));
   if (!first->group) return;
@@ -90,7 +90,7 @@ void GroupSearch::gather(Op* first, size_t most) {
   while (n_found_ > 0 && first->members.size() < most) try_next();
 }
 
-// A group of `first` and of ops that fit, `most` at most. False: there are none, or no memory for a group.
+// Forms a group of `first` and of ops that fit, `most` at most. False: no op fits, or memory is exhausted.
 bool GroupSearch::collect(Op* first, size_t most) {
   std::vector<Op*>& members = first->members;
   members.clear();
@@ -103,7 +103,7 @@ bool GroupSearch::collect(Op* first, size_t most) {
   return good && !members.empty();
 }
 
-// Members whose results only ops were to read that have been dropped meanwhile are dropped, too.
+// Members whose results were to be read only by ops that have been dropped meanwhile are dropped, too.
 bool GroupSearch::find(Op* first, size_t most, Before before) {
   std::vector<Op*>& members = first->members;
   before_ = before;

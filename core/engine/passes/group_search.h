@@ -1,4 +1,4 @@
-// The search for ops to fuse with one.
+// The search for ops to fuse with a given op.
 #pragma once
 #include <array>
 
@@ -6,25 +6,27 @@
 
 namespace forerun {
 
-// Only ops that read the results of one that was tried are looked at, and the ops that those wait for: so a search
-// takes as long as the group and its neighbours are large, however much is submitted. All with the engine's lock.
+// Visits only ops that read the results of an op that was tried, and the other dependencies of those: so the time of a
+// search depends on the size of the group and its neighbours, not on the number of submitted ops. All with the engine's
+// lock.
 class GroupSearch {
  public:
-  static constexpr uint64_t kReach = 1024;  // how far apart, in ops submitted, members of a group may stand
-  static constexpr int kMost = 512;         // ops that are tried for a group; as many are looked at that must wait
-  // Ops outside of the group that its members may wait for: those that have ended alone, or those that are placed, too.
+  static constexpr uint64_t kReach = 1024;  // maximum distance, in ops submitted, between members of a group
+  static constexpr int kMost = 512;         // ops that are tried for a group; as many waiting ops are visited
+  // Ops outside of the group on which its members may depend: only those that have ended, or also those that are
+  // placed.
   enum class Before { ended, placed };
 
   explicit GroupSearch(DeadOps& dead_ops) : dead_ops_(dead_ops) {}
 
-  // A group of `first` and of ops that fit, `most` at most: its group and members. False: there are none, or no memory
-  // for a group.
+  // Forms a group of `first` and of ops that fit, `most` at most: sets its group and members. False: no op fits, or
+  // memory is exhausted.
   bool find(Op* first, size_t most, Before before);
-  // How many dependencies of the ops that were found are on others that have not ended.
+  // How many dependencies of the found ops are on other ops that have not ended.
   int waits() const { return waits_; }
 
  private:
-  static constexpr int kMostAround = 64;  // ops next to one that are looked at
+  static constexpr int kMostAround = 64;  // neighbours of an op that are visited
 
   bool collect(Op* first, size_t most);
   void gather(Op* first, size_t most);
@@ -37,11 +39,12 @@ class GroupSearch {
   DeadOps& dead_ops_;
   Before before_ = Before::ended;
   Op* first_ = nullptr;
-  uint32_t round_ = 0;            // an op that has Op::seen of `round_` waits for others, one of `round_ + 1` is found
+  uint32_t round_ = 0;            // Op::seen is `round_` for an op with pending dependencies, and `round_ + 1` for one
+                                  // that is found
   std::array<Op*, kMost> found_;  // to be tried, the oldest first: a heap
-  std::array<Op*, kMost> waiting_;  // whose dependencies are to be looked at
+  std::array<Op*, kMost> waiting_;  // ops whose dependencies are to be visited
   int n_found_ = 0, n_waiting_ = 0;
-  int may_find_ = 0, may_wait_ = 0;  // how many more
+  int may_find_ = 0, may_wait_ = 0;  // how many more ops it may find, and visit
   int waits_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Passes: what planning does beyond putting ops in order. Each may be switched off; results are the same bits.
+// Passes: optional rewrites during planning. Each may be switched off; results are bit-identical.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -8,7 +8,7 @@ namespace forerun {
 enum class Pass : uint8_t {
   drop = 1,      // dead ops, whose results nothing reads, do not run
   fuse = 2,      // element-wise ops and reductions run together, tile by tile
-  reuse = 4,     // an output takes the memory of an input that ends there
+  reuse = 4,     // an output takes the memory of an input that is no longer needed
   at_once = 8,   // immediate execution: small ops run in the submitting thread, without being planned
   apart = 16,    // ops that use parts of a storage that do not overlap are not ordered
   compile = 32,  // loops of groups that run often are compiled while the program runs

@@ -10,7 +10,7 @@ namespace {
 FailurePtr no_memory() {
   auto made = std::make_shared<Failure>();
   made->kind = ErrorKind::memory;
-  made->message = "memory: none is left, not even for the message of what failed";
+  made->message = "out of memory while reporting an error";
   return made;
 }
 

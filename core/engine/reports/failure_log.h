@@ -1,4 +1,4 @@
-// Failures of ops, until somebody has seen them.
+// Failures of ops, until they have been raised or reported.
 #pragma once
 #include <atomic>
 #include <memory>
@@ -13,8 +13,8 @@ namespace forerun {
 
 class FailureLog {
  public:
-  // Failures that no read has raised, in the order in which they happened; they count as seen now. Of very many,
-  // `unkept` are only counted.
+  // Failures that no read has raised, in the order in which they happened; they count as seen now. If there are very
+  // many, the last `unkept` are only counted.
   struct Unseen {
     std::vector<FailurePtr> failures;
     uint64_t unkept;
@@ -24,10 +24,10 @@ class FailureLog {
 
   // --- Any thread ---
   Unseen take_unseen();
-  // Somebody raises it: it need not be reported, nor be kept with all that its exception refers to.
+  // A read raises it: it need not be reported, nor be kept with all objects that its exception refers to.
   void seen(const Failure& failure);
-  // A failure of an op, with the text that `message` gives; if there is no memory for it, one that stands for it.
-  // before: of an op that runs at once, its place among those.
+  // A failure of an op, with the text returned by `message`; if memory is exhausted, no_memory_. before: for an op that
+  // runs at once, its place among those.
   template <class F>
   FailurePtr made(ErrorKind kind, const Op& op, F message, std::shared_ptr<void> exception = nullptr,
                   uint64_t before = UINT64_MAX) const {
@@ -51,7 +51,7 @@ class FailureLog {
   void forget_seen();
 
   EngineMutex& mutex_;
-  const FailurePtr no_memory_;  // has no line
+  const FailurePtr no_memory_;  // a failure without a line, for when memory is exhausted
   // Guarded by the engine's lock.
   uint64_t count_ = 0;
   std::vector<FailurePtr> unseen_;  // may have been seen meanwhile; has room for kMostUnseen

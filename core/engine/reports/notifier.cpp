@@ -6,9 +6,9 @@
 namespace forerun {
 
 // With DependencyGraph::end_one() modelled in verification/models/completion.py. No end of a write is missed. The
-// watcher is in the list, and `watched` is set, before `ended` is looked at; who ends a write counts it in `ended`
-// before it looks at `watched` (all four seq_cst). So either the look here sees the end, or the end sees the mark, and
-// then write_ended(), which waits for this lock, finds the watcher.
+// watcher is in the list, and `watched` is set, before `ended` is read; a thread that ends a write counts it in `ended`
+// before it reads `watched` (all four seq_cst). So either this function sees the end, or the ending thread sees the
+// mark, and then write_ended(), which waits for this lock, finds the watcher.
 bool Notifier::watch(Completion& completion, Storage& storage, CompletionQueue& queue) {
   std::lock_guard held(mutex_);
   // Writes are only ever added, and this is read with the lock: targets ascend along the list.
@@ -20,7 +20,7 @@ bool Notifier::watch(Completion& completion, Storage& storage, CompletionQueue& 
     return true;
   }
   storage.watchers.remove(completion);
-  completion.failure = storage.failure_in(completion.region);  // nothing writes the storage now
+  completion.failure = storage.failure_in(completion.region);  // no op writes the storage now
   return false;
 }
 
@@ -43,7 +43,7 @@ void Notifier::write_ended(Storage& storage) {
     if (readable || std::exchange(queue.unread_, true)) continue;
     queue.next_ = std::exchange(unread_, &queue);
   }
-  if (storage.watchers.empty()) storage.watched.store(false);  // threads that sleep set it again when they have looked
+  if (storage.watchers.empty()) storage.watched.store(false);  // sleeping threads set it again when they have checked
   due_ = true;
 }
 
@@ -89,7 +89,7 @@ void Notifier::forget(CompletionQueue& queue) {
     }
 }
 
-// Sleeping threads of the parent are not there to be woken; a condition variable on which they sleep must not be
+// The parent's sleeping threads do not exist in the child; a condition variable on which threads sleep must not be
 // destroyed.
 void Notifier::after_fork(bool child) {
   if (child) {

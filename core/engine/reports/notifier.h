@@ -1,12 +1,12 @@
-// Tells that writes have ended: to threads that sleep until then, and to event loops, by completion queues.
+// Notifies threads that sleep until writes have ended, and event loops, by completion queues.
 //
 //   CompletionQueue queue(engine.notifier);                // one per event loop, which polls queue.descriptor()
 //   engine.watch(completion, storage, queue);              // false: nothing to wait for
-//   engine.notifier.pop_completed(queue, completed, 100);  // the descriptor is readable: what is complete now
-//   engine.notifier.unwatch(completion);                   // at any time; before completion, storage or queue go
+//   engine.notifier.pop_completed(queue, completed, 100);  // the descriptor is readable: pops the complete ones
+//   engine.notifier.unwatch(completion);                   // any time before one of the three is destroyed
 //
-// However many results a loop needs, no thread waits. A completion costs nothing while it is in its lists: a
-// write that ends looks at the completions of its own storage alone, and at no more of them than are complete.
+// However many results a loop needs, no thread waits. A completion costs nothing while it is in its lists: the end of a
+// write examines the completions of its own storage alone, and no more of them than are complete.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -20,7 +20,7 @@
 
 namespace forerun {
 
-// Until when a thread waits. The time counts from the first look at the clock, which short waits need not pay for.
+// The deadline of a wait. The time counts from the first read of the clock, which short waits avoid.
 class Deadline {
  public:
   using Clock = std::chrono::steady_clock;
@@ -30,7 +30,7 @@ class Deadline {
     if (at_ == Clock::time_point{}) at_ = now + limit_;
     return now >= at_;
   }
-  Clock::time_point at() const { return at_; }  // once passed() has been asked
+  Clock::time_point at() const { return at_; }  // valid once passed() has been called
 
  private:
   const std::chrono::microseconds limit_;
@@ -43,7 +43,7 @@ class Notifier {
   // False: all writes submitted so far have ended, and nothing will be pushed to the queue.
   bool watch(Completion& completion, Storage& storage, CompletionQueue& queue);
   void unwatch(Completion& completion);
-  // Those that are complete, `most` at most, in the order in which the writes ended; returns how many.
+  // Pops complete ones, `most` at most, in the order in which the writes ended; returns their number.
   size_t pop_completed(CompletionQueue& queue, Completion** completed, size_t most);
   bool has_watchers() const { return watching_.load() > 0; }  // completions that are still to come
 
@@ -51,25 +51,25 @@ class Notifier {
   uint64_t notifications() const { return notifications_.load(); }
   // Asks, in sleep(), for a notification when all ops before `mark` have ended.
   void arm(uint64_t mark);
-  // A thread sleeps until `done`, or a notification since `notifications`, or the deadline; the two calls with the lock
-  // of this class. `arm` asks for a notification.
+  // Sleeps until `done`, a notification later than `notifications`, or the deadline; `done` and `arm` are called with
+  // the lock of this class. `arm` asks for a notification.
   enum class Woken { done, notified, late };
   template <class Done, class Arm>
   Woken sleep(uint64_t notifications, Done done, Arm arm, Deadline& deadline) {
     std::unique_lock held(mutex_);
     arm();
     if (done()) return Woken::done;
-    // If notified since it last looked for work, it looks again: without workers no other thread takes what there is.
+    // If notified since it last looked for work, it looks again: without workers no other thread takes the work.
     const bool late = deadline.passed() || (notifications == notifications_.load() &&
                                             wake_.wait_until(held, deadline.at()) == std::cv_status::timeout);
     return done() ? Woken::done : late ? Woken::late : Woken::notified;
   }
-  // All that sleep look again, and completion queues become readable.
+  // Wakes all sleeping threads, which check their conditions, and makes completion queues readable.
   void notify();
 
   // --- With the engine's lock ---
-  // A write of the storage has ended that a thread sleeps for or an event loop awaits. Queues become readable later,
-  // without the lock.
+  // A write of the storage has ended for which a thread sleeps, or which an event loop awaits. Queues become readable
+  // later, without the lock.
   void write_ended(Storage& storage);
   void front_is(uint64_t front);
   void make_due() { due_ = true; }
@@ -84,18 +84,18 @@ class Notifier {
   void forget(CompletionQueue& queue);
   void make_readable();
 
-  bool due_ = false;  // somebody sleeps for something that has ended; guarded by the engine's lock
+  bool due_ = false;  // a thread sleeps for something that has ended; guarded by the engine's lock
   // A thread may take this lock while it holds the engine's, never the other way round.
   std::mutex mutex_;
   std::condition_variable wake_;
   CompletionQueue* unread_ = nullptr;       // queues that are to become readable
   std::atomic<int> watching_{0};            // written with mutex_
   std::atomic<uint64_t> notifications_{0};  // written with mutex_
-  std::atomic<uint64_t> mark_{UINT64_MAX};  // somebody sleeps until the front reaches it
+  std::atomic<uint64_t> mark_{UINT64_MAX};  // a thread sleeps until the front reaches it
 };
 
 // A descriptor that is readable while completions can be popped. Owned by the front end; no completion may be watched
-// for it when it goes.
+// for it when it is destroyed.
 class CompletionQueue {
  public:
   explicit CompletionQueue(Notifier& notifier) : notifier_(notifier) {}
@@ -107,8 +107,8 @@ class CompletionQueue {
   friend class Notifier;
 
   Notifier& notifier_;
-  // Guarded by the notifier's lock, as what follows. While `complete_` has any, the descriptor is readable or is to
-  // become so.
+  // This and the fields below are guarded by the notifier's lock. While `complete_` is not empty, the descriptor is
+  // readable or is about to become so.
   WakeUp wake_up_;
   CompletionList complete_;
   CompletionQueue* next_ = nullptr;  // in Notifier::unread_, while

@@ -7,7 +7,7 @@
 
 namespace forerun {
 
-// Apart from Engine::issue(), which it would slow down while nothing is recorded.
+// Separate from Engine::issue(), which it would slow down while nothing is recorded.
 [[gnu::noinline]] void OpRecorder::submitted(Op& op) {
   if (!(op.record = trace_.place(op.seq))) return;
   OpRecord& record = *op.record;

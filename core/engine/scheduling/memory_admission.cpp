@@ -8,8 +8,7 @@ namespace {
 constexpr int kManyAccesses = 64;  // of one op
 }
 
-// Tasks may wait for it. If they all wait, it counts as alone beside them; what a task has submitted
-// does so in any case.
+// Running tasks may wait for the op. If they all wait, it counts as alone; an op submitted by a task always does.
 bool MemoryAdmission::alone(const Op& op, int running) const {
   int own = op.started && op.may_wait();
   if (op.budget->running - op.budget->tasks + own != running) return false;
@@ -20,7 +19,7 @@ bool MemoryAdmission::alone(const Op& op, int running) const {
   return op.inner || (all_tasks_wait() && std::all_of(devices_.all().begin(), devices_.all().end(), none_before));
 }
 
-// Nothing that a task is at will give memory back by itself.
+// Whether no running task will release memory by itself.
 bool MemoryAdmission::all_tasks_wait() const {
   return std::all_of(devices_.queues().begin(), devices_.queues().end(),
                      [](const Queue* q) { return q->tasks == q->waiting; });
@@ -30,7 +29,7 @@ bool MemoryAdmission::all_tasks_wait() const {
 bool MemoryAdmission::is_starved(Op& op) const {
   MemoryBudget& budget = *op.budget;
   if (!alone(op, 0) || !devices_.over_limit(op)) return false;
-  bool all = op.to_take + budget.occupied() <= budget.hard.load();  // the devices together have too much
+  bool all = op.to_take + budget.occupied() <= budget.hard.load();  // the limit of all devices together is exceeded
   if (all && std::any_of(devices_.all().begin(), devices_.all().end(),
                          [](const Device* d) { return d->budget->running > d->budget->tasks; }))
     return false;
@@ -42,7 +41,7 @@ bool MemoryAdmission::is_starved(Op& op) const {
   return true;
 }
 
-// Where nothing runs here, and the oldest op is a message on its way, the other rank may be waiting for the ops
+// If nothing runs in this process, and the oldest op is a message in flight, the other rank may be waiting for the ops
 // behind it.
 bool MemoryAdmission::admits(Op& op) const {
   MemoryBudget& budget = *op.budget;
@@ -62,7 +61,7 @@ bool MemoryAdmission::refuse(Op& op) const {
   return false;
 }
 
-// Until an op has ended or memory has come back.
+// True until an op has ended or memory has been released.
 bool MemoryAdmission::refused_before(const Op& op) const {
   if (op.n_access <= kManyAccesses || op.inner || op.failure || op.refused_after != graph_.ended()) return false;
   return op.refused_beside == op.budget->occupied() && op.budget->first() != &op;

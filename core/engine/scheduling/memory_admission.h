@@ -1,4 +1,4 @@
-// Whether an op may take the memory of its outputs now.
+// Decides whether the memory of an op's outputs may be allocated now.
 #pragma once
 #include "engine/devices/devices.h"
 #include "engine/graph/dependency_graph.h"
@@ -14,19 +14,19 @@ class MemoryAdmission {
 
   // Whether the op, which lacks `to_take` bytes, may take them now.
   bool admits(Op& op) const;
-  // The op must wait: as more would be live than may be, or only as older ones come first. Always false.
+  // The op must wait: because a limit would be exceeded, or only because older ops come first. Always false.
   bool refuse(Op& op) const;
-  // It was refused, and nothing has changed since. To look at an op of very many arrays takes long.
+  // Whether it was refused, and nothing has changed since. Examining an op with very many arrays takes long.
   bool refused_before(const Op& op) const;
-  // Whether all before it has ended, on other devices too, which may have held arrays of this one, and of its budget
-  // `running` ops run.
+  // Whether all ops before it have ended, also on other devices, where they may have held arrays of this one, and
+  // besides tasks exactly `running` ops of its budget run.
   bool alone(const Op& op, int running) const;
-  // Whether it is the oldest op, nothing of its budget runs or can run on another queue, and still it lacks memory.
+  // Whether it is the oldest op, nothing of its budget runs or can run on another queue, and it still lacks memory.
   bool is_starved(Op& op) const;
-  // Memory for writes of parts, where an op before them has failed that should have seen to it. False: others run,
+  // Allocates memory for writes of parts, if an earlier op that should have done so has failed. False: other ops run,
   // which must end first.
   bool prepare_sections(Op& op);
-  // Nothing is left that could give memory back.
+  // Fails the op: nothing is left that could release memory.
   void fail(Op& op);
 
  private:

@@ -13,9 +13,9 @@ namespace {
 
 // In cycles: some 5 ms, and some 100 us.
 constexpr uint64_t kKeepsFor = 12'000'000, kActiveFor = 250'000;
-// In cycles, some 25 us: so soon after the first op of a burst comes the wait of a program that mostly waits.
+// In cycles, some 25 us: a program that mostly waits does so this soon after the first op of a burst.
 constexpr uint64_t kSoon = 60'000;
-// The time that the program may take from one op to the next, in let_submit(); and how often a worker looks meanwhile.
+// The time that the program may take from one op to the next, in let_submit(); and the interval of the worker's reads.
 constexpr uint64_t kLeastQuiet = 6000, kMostQuiet = 150'000, kLook = 1000;
 
 }  // namespace
@@ -45,10 +45,11 @@ Producer::Burst Producer::expected() {
   return known.site == first->site ? known : Burst{};
 }
 
-// Then the same program is mostly grouped in the same way. It lasts until all of the expected burst has come, or
-// nothing has come for some microseconds, or a thirty-second of the cost of the work, or an eighth of that has passed,
-// or there is enough for a group. Work that is not worth a wake-up is mostly waited for at once, and then done sooner
-// by the waiting thread; a little work of a program that waits soon is left to it for longer.
+// With the rest of the burst, the same program is mostly grouped in the same way. The pause ends when all of the
+// expected burst has come, when nothing has come for some microseconds or a thirty-second of the cost of the work, when
+// an eighth of that cost has passed, or when there is enough for a group. Work that is not worth a wake-up is mostly
+// waited for at once, and then done sooner by the waiting thread; a little work of a program that waits soon is left to
+// it for longer.
 void Producer::let_submit(const Burst& expected) const {
   auto little = [&] { return std::max(fresh_cost(), expected.cost) < kLittleCost; };
   for (uint64_t left = waits_soon() ? kSoon : 0; left > 0 && unattended() && little(); left -= kLook) pass(kLook);

@@ -1,4 +1,4 @@
-// What the program's own threads are doing: whether they submit ops at this moment, or wait and work.
+// The activity of the program's own threads: whether they submit ops at this moment, or wait and work.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -8,56 +8,56 @@
 
 namespace forerun {
 
-// Costs of work, in ns: of which handing it to another thread is the larger part; worth waking a thread for; and done
-// by a waiting thread sooner than another could take it over, move its data from one core's caches to those of another,
-// and report its end.
+// Costs of work, in ns: below kTinyCost, handing it to another thread takes longer than the work; from kWakeCost on, it
+// is worth waking a thread; below kLittleCost, a waiting thread does it sooner than another thread could take it over,
+// move its data between the caches of two cores, and report its end.
 constexpr uint32_t kTinyCost = 400;
 constexpr uint64_t kWakeCost = 20'000, kLittleCost = 100'000;
 
-// The front end's threads share the cores with the workers. A worker looks here before it takes a core that the program
+// The front end's threads share the cores with the workers. A worker asks it before it takes a core that the program
 // needs, or small work that the program is about to do itself.
 class Producer {
  public:
   explicit Producer(const SubmissionRing& ring) : ring_(ring) {}
 
   // --- Any thread ---
-  // An op is submitted that costs `ns`, with that number. Several threads may lose a little of the sum.
+  // An op is submitted that costs `ns`, with that number. Concurrent calls may lose a little of the sum.
   void submits(uint64_t seq, uint32_t ns) {
     if (seq == burst_begins_.load(std::memory_order_relaxed)) begun_.store(cycles(), std::memory_order_relaxed);
     if (ns > kTinyCost) cost_.store(cost_.load(std::memory_order_relaxed) + ns, std::memory_order_relaxed);
   }
-  // ns, about, of ops submitted since the last plan, without tiny ones.
+  // The cost in ns, approximately, of ops submitted since the last plan, without tiny ones.
   uint64_t fresh_cost() const {
     return above(cost_.load(std::memory_order_relaxed), planned_cost_.load(std::memory_order_relaxed));
   }
-  // A waiting thread works in a worker's place between these two.
+  // A waiting thread works in a worker's place between these two calls.
   void begins_to_help() { helping_.fetch_add(1); }
   void stops_helping() { helping_.fetch_sub(1); }
   bool helps() const { return helping_.load() > 0; }
-  // A wait begins; and has ended: the program goes on, and begins a new burst.
+  // A wait begins; resumes(): it has ended, and the program begins a new burst.
   void waits();
   void resumes();
-  // Fresh work of this cost is worth waking a worker for. A little work is not where the last burst was short: the
+  // The cost from which fresh work is worth waking a worker. A little work is not if the last burst was short: the
   // program will wait, and do it itself.
   uint64_t wake_cost() const { return waits_soon() ? kLittleCost : kWakeCost; }
-  // Fresh ops that no waiting thread will take.
+  // Whether there are fresh ops that no waiting thread will take.
   bool unattended() const { return ring_.has_fresh() && !helps(); }
   // The ops that the program submits between two waits.
   struct Burst {
     uint32_t site = 0;  // the line of its first op
     uint64_t ops = 0, cost = 0;
   };
-  // Lets the program submit the rest of a burst, or some more, before a worker plans what there is.
+  // Lets the program submit the rest of a burst, or some more ops, before a worker plans the fresh ones.
   void let_submit(const Burst& expected) const;
 
   // --- With the engine's lock ---
-  // If the fresh ops are the beginning of a burst: how long it was the last time. Else nothing is known.
+  // If the fresh ops are the beginning of a known burst: its length the last time. Otherwise an empty one.
   Burst expected();
-  // It submits ops, or has just seen a wait end: it needs a core. (A thread that waits does not: it works in a worker's
-  // place.)
+  // Whether the program submits ops, or has just seen a wait end: it needs a core. (A thread that waits does not: it
+  // works in a worker's place.)
   bool active();
-  // Fresh work is all tiny, and more of it keeps coming: the thread that submits it runs it at its next wait, sooner
-  // than it could be handed over to another core. Not for longer than some milliseconds.
+  // Whether fresh work is all tiny, and more of it keeps coming: the thread that submits it runs it at its next wait,
+  // sooner than it could be handed over to another core. Not for longer than some milliseconds.
   bool keeps_fresh();
   // All fresh ops have been planned.
   void planned();
@@ -73,16 +73,16 @@ class Producer {
   std::atomic<uint64_t> cost_{0}, planned_cost_{0};  // ns, of all ops submitted, and of those that have been planned
   std::atomic<uint64_t> resumed_{0};                 // when a wait ended last (cycles)
   std::atomic<uint64_t> begun_{0};                   // when the first op of the burst was submitted (cycles),
-  std::atomic<bool> waits_soon_{false};              // and whether a wait came soon after that of the last one
-  // The burst that began then, and how long the one before it was: several threads may mix them up.
+  std::atomic<bool> waits_soon_{false};              // and whether the previous burst was soon followed by a wait
+  // The current burst, and the length of the previous one: concurrent threads may mix them up.
   std::atomic<uint64_t> burst_begins_{0}, burst_begins_cost_{0}, burst_ops_{0}, burst_cost_{0};
   static constexpr size_t kBursts = 64;
-  Burst bursts_[kBursts];                     // that have been seen, by their sites
-  uint64_t watched_ = 0;                      // number of the first op of a burst whose end is to be seen,
+  Burst bursts_[kBursts];                     // bursts that have been seen, by their sites
+  uint64_t watched_ = 0;                      // number of the first op of a burst that is being measured,
   uint32_t watched_site_ = 0;                 // and its line
   std::atomic<int> helping_{0};               // waiting threads that are awake
-  uint64_t active_next_ = 0, active_at_ = 0;  // active(): what it saw last, and when that was new (cycles)
-  uint64_t kept_next_ = 0, kept_since_ = 0;   // keeps_fresh(): what it saw last, and since when it says yes (cycles)
+  uint64_t active_next_ = 0, active_at_ = 0;  // active(): the last number it saw, and when that was new (cycles)
+  uint64_t kept_next_ = 0, kept_since_ = 0;   // keeps_fresh(): the last number, and since when it is true (cycles)
 };
 
 }  // namespace forerun

@@ -6,9 +6,9 @@ namespace forerun {
 
 namespace {
 
-constexpr int kPlanAtOnce = 256;  // ops planned before others get the lock
+constexpr int kPlanAtOnce = 256;  // ops planned before other threads get the lock
 
-// Which host tasks a thread may take that takes operations of this cost at most.
+// Which host tasks a thread may take if it takes operations of this cost at most.
 Queue::Tasks tasks_of(uint32_t most) {
   return most == kAnyCost ? Queue::Tasks::all : most > kSmallCost ? Queue::Tasks::brief : Queue::Tasks::none;
 }
@@ -25,7 +25,7 @@ void Scheduler::plan() {
   bool passed = false;
   for (; next < last; ++next) {
     Op* op = ring_.peek(next);
-    if (!op) break;  // its number is drawn, but it has not been put down yet
+    if (!op) break;  // its number is drawn, but it has not been stored yet
     if (op == SubmissionRing::ended_already())
       ring_.clear(next), passed = true;
     else
@@ -47,7 +47,7 @@ void Scheduler::plan() {
     });
 }
 
-// The submitted ops that it may be fused with.
+// Plans the submitted ops that it may be fused with.
 void Scheduler::plan_behind(const Op& op) {
   for (uint64_t seen = 0;
        ring_.has_fresh() && ring_.planned() != seen && ring_.planned() - op.seq < GroupSearch::kReach;) {
@@ -57,13 +57,13 @@ void Scheduler::plan_behind(const Op& op) {
   }
 }
 
-// Its group and all before it have been planned. Dead ones are dropped.
+// The oldest ready op, with its group and all ops before it planned. Dead ones are dropped.
 Op* Scheduler::oldest_ready(Queue& queue, Queue::Tasks tasks) {
   if (Op* first = queue.top_urgent()) fusion_.plan_until(first->seq);
   for (;;) {
     Op* top = queue.top(tasks);
     if (!top) return nullptr;
-    if (fusion_.plan_until(top->seq)) continue;  // it may be in a group that waits now
+    if (fusion_.plan_until(top->seq)) continue;  // it may now be in a group that waits
     if (!dead_ops_.dead(*top)) return top;
     if (top->planned) Fusion::disband(top);
     queue.remove(top);
@@ -72,7 +72,7 @@ Op* Scheduler::oldest_ready(Queue& queue, Queue::Tasks tasks) {
   }
 }
 
-// The oldest ready op that may start now; an urgent one before the others.
+// The oldest ready op that may start now; an urgent one comes first.
 Op* Scheduler::admissible(Queue& queue, uint32_t most) {
   auto may = [&](Op* op) {
     const bool cheap = op->brief ? most > kSmallCost : (most <= kSmallCost ? op->cost : piece_cost(*op)) <= most;
@@ -85,13 +85,13 @@ Op* Scheduler::admissible(Queue& queue, uint32_t most) {
   if (Op* first = queue.top_urgent(); first && first != top && !dead_ops_.dead(*first) && may(first))
     return queue.remove(first), first;
   if (may(top)) return queue.remove(top), top;
-  // Rare: the oldest one needs memory that is not there yet. A few others may need none.
+  // Rare: the oldest one needs memory that is not available yet. A few others may need none.
   Op* op = queue.behind(top, tasks);
   for (int looks = 16; op && looks > 0; op = queue.behind(op, tasks), --looks)
     if (may(op)) return queue.remove(op), op;
   auto fails = [&](Op* op) {
     if (op->cost > most || !memory_.is_starved(*op)) return false;
-    memory_.fail(*op);  // nothing is left that could give memory back
+    memory_.fail(*op);  // nothing is left that could release memory
     return start(op);
   };
   for (op = queue.top_inner(tasks); op; op = queue.inner_behind(op, tasks))
@@ -101,7 +101,7 @@ Op* Scheduler::admissible(Queue& queue, uint32_t most) {
       if (MemoryBudget::needs(*op) == 0 && may(op)) return queue.remove(op), op;
     if (fails(top)) return queue.remove(top), top;
   }
-  // Where nothing runs that could give memory back, the oldest op must not wait for younger ones that need memory.
+  // If nothing runs that could release memory, the oldest op must not wait for younger ones that need memory.
   const MemoryBudget& budget = *queue.budget;
   if (top->cost <= most && budget.running == budget.tasks && Fusion::release(budget.first()))
     return admissible(queue, most);
@@ -110,7 +110,7 @@ Op* Scheduler::admissible(Queue& queue, uint32_t most) {
   return nullptr;
 }
 
-// With one core left, an older op of another queue whose worker sleeps goes first.
+// With one core left, an older op of another queue whose worker sleeps comes first.
 bool Scheduler::left_to_older(const Queue& queue, uint64_t seq) {
   if (queue.workers == 0 || !queue.computes() || busy_ + 1 < cores_) return false;
   for (Queue* q : devices_.queues()) {
@@ -140,7 +140,7 @@ bool Scheduler::pick(Queue& queue, uint32_t most, Batch& batch) {
   if (!urgent && left_to_older(queue, share ? shared->seq : top->seq)) return false;
   Op* op = begun || (share && !urgent) ? nullptr : admissible(queue, most);
   if (!op && !shared) return false;
-  // How long a host task takes is not known, and it may sleep: it holds no core, so that a waiting thread may work
+  // The duration of a host task is not known, and it may sleep: it occupies no core, so that a waiting thread may work
   // beside it.
   if (counted && !(op && op->is_task())) batch.held = &queue, ++busy_, ++queue.busy, batch.cpu = cpus_.begin();
   if (!op) {
@@ -161,7 +161,7 @@ bool Scheduler::pick(Queue& queue, uint32_t most, Batch& batch) {
   return true;
 }
 
-// The op that the thread waits for may be in any queue, and the workers of a queue may be in tasks that wait, too.
+// The op that the thread waits for may be in any queue, and the workers of a queue may run tasks that wait, too.
 bool Scheduler::pick_any(Batch& batch, uint32_t most) {
   auto oldest_of = [&](Queue& q) {
     if (!q.has_work() || (!q.computes() && q.workers > 0 && !q.attended)) return UINT64_MAX;
@@ -179,8 +179,8 @@ bool Scheduler::pick_any(Batch& batch, uint32_t most) {
   }
 }
 
-// Small ops that wait only for ops of the batch, which run before them and fail for want of memory alone, go with it: a
-// string of ops is run in one go.
+// Small ops that depend only on ops of the batch, which run before them and can fail only for lack of memory, are added
+// to it: a chain of ops is run at once.
 void Scheduler::add_followers(Batch& batch, uint32_t most) {
   auto sure = [](Op* op) { return op->to_take == 0 && op->n_tiles == 1 && !op->failure && op->kernel()->droppable(); };
   int looked = 0;
@@ -232,13 +232,15 @@ bool Scheduler::start(Op* op) {
   return true;
 }
 
-// It has not run. If it found no memory it tries again when it is the oldest and nothing else runs.
+// Puts back an op that has not run. If memory was exhausted, it tries again when it is the oldest and nothing else
+// runs.
 void Scheduler::put_back(const Work& work) {
   Op* op = work.op;
   BufferReuse::undo(op);
   if (op->group) Fusion::dissolve(op);
   MemoryBudget& budget = *op->budget;
-  if (work.held_back) budget.reserved.fetch_sub(op->to_take, std::memory_order_relaxed);  // else the executor has
+  // otherwise the executor has done so
+  if (work.held_back) budget.reserved.fetch_sub(op->to_take, std::memory_order_relaxed);
   budget.undo_start(*op);
   DependencyGraph::mark_materialized(*op, false);
   op->started = false;
@@ -254,7 +256,7 @@ bool Scheduler::finish(Batch& batch, Lock& held) {
     Work& work = batch.work[i];
     Op* op = work.op;
     op->queue->tasks -= op->is_task();
-    // Ops that ran beside it the first time may have ended meanwhile, and given memory back.
+    // Ops that ran beside it the first time may have ended meanwhile, and released memory.
     if (work.no_memory && op->retries_alone && memory_.alone(*op, 1))
       memory_.fail(*op), work.no_memory = false, op->tiles_left = 1;
     if (work.no_memory || work.held_back || work.run_later) {
@@ -266,7 +268,7 @@ bool Scheduler::finish(Batch& batch, Lock& held) {
       continue;
     }
     if (--op->tiles_left > 0) continue;
-    if (op->kernel()) {  // of several tiles, of a group, or never run: its kernel still lives
+    if (op->kernel()) {  // with several tiles, of a group, or never run: its kernel still exists
       held.unlock();
       op->drop_kernel();
       for (Op* member : op->members) member->drop_kernel();

@@ -18,14 +18,14 @@ class Storage;
 struct Completion {
   Storage* storage = nullptr;
   CompletionQueue* queue = nullptr;
-  Region region;                   // that the owner looks at, set by it
+  Region region;                   // the region that the owner will read, set by it
   uint32_t target = 0;             // complete when so many writes of the storage have ended
-  FailurePtr failure;              // what was wrong with the values then
-  CompletionList* list = nullptr;  // where it stands: in its storage's, in its queue's, or (null) nowhere
+  FailurePtr failure;              // the failure of the values at that time
+  CompletionList* list = nullptr;  // the list that contains it: its storage's, its queue's, or null
   Completion *prev = nullptr, *next = nullptr;
 };
 
-// Any of its members leaves at once.
+// A list from which any member can be removed in constant time.
 class CompletionList {
  public:
   bool empty() const { return all_.empty(); }

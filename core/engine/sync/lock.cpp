@@ -5,7 +5,7 @@
 namespace forerun {
 
 namespace {
-constexpr int kTries = 100;  // before a thread sleeps
+constexpr int kTries = 100;  // tries before a thread sleeps
 }
 
 Lock EngineMutex::lock() {

@@ -1,4 +1,4 @@
-// Workers that sleep. One is woken whose CPU no other thread is at work on, or it is taken to such a CPU.
+// Parked workers. A wake-up prefers one whose CPU is idle, or moves one to such a CPU.
 #pragma once
 #include <chrono>
 #include <condition_variable>
@@ -9,22 +9,22 @@
 
 namespace forerun {
 
-// On which CPUs threads are at work. Guarded by the engine's lock.
+// The CPUs on which threads are working. Guarded by the engine's lock.
 class CpuOccupancy {
  public:
   static int here() { return current_cpu(); }
-  int begin() {  // of the calling thread; its CPU
+  int begin() {  // by the calling thread; returns its CPU
     int cpu = here();
     if (at_work_[cpu]++ > 0) moves_ = kMoves;
     return cpu;
   }
-  // Which tiles of an op it takes first: from the last one on, or from tile 0. Data that several ops use is then mostly
-  // in the caches of the CPU that uses it.
+  // Whether the thread takes an op's tiles from the last one on, not from tile 0. Data used by several ops is then
+  // mostly in the caches of the CPU that uses it.
   static bool takes_last(int cpu) { return cpu % 2 != 0; }
   void end(int cpu) { --at_work_[cpu]; }
   bool taken(int cpu) const { return at_work_[cpu] > 0; }
-  // A thread that has just met another on its CPU says that the system places them badly: some virtual machines take
-  // idle CPUs for busy ones. Elsewhere it knows better than we do, and is left alone.
+  // A thread that has just met another one on its CPU reports that the system places them badly: some virtual machines
+  // take idle CPUs for busy ones. Otherwise the system knows better than the engine, and threads are not moved.
   bool may_move() { return moves_ > 0 && moves_--; }
 
  private:
@@ -41,7 +41,7 @@ class ParkingLot {
   void sleep(std::unique_lock<std::mutex>& held, std::chrono::microseconds limit);
   void wake_one(CpuOccupancy& cpus);  // the thread that was parked last, of those whose CPU is idle
   void wake_all();
-  void forget() { all_ = {}; }  // they are threads of a parent process
+  void forget() { all_ = {}; }  // they are threads of the parent process
 
  private:
   struct Parked {
@@ -49,7 +49,7 @@ class ParkingLot {
     int cpu = CpuOccupancy::here();
     MovableThread thread;
     Parked *prev = nullptr, *next = nullptr;
-    bool woken = false;  // it is in the list no more
+    bool woken = false;  // it is no longer in the list
   };
   void wake(Parked& parked);
 

@@ -27,7 +27,7 @@ int64_t digest(const Call& call, uint64_t number) {
     hash = (hash ^ part) * 1099511628211u, hash ^= hash >> 29;
   for (int64_t extent : call.shape) hash = (hash ^ static_cast<uint64_t>(extent)) * 1099511628211u, hash ^= hash >> 29;
   for (const char* c = call.label; *c; ++c) hash = (hash ^ static_cast<unsigned char>(*c)) * 1099511628211u;
-  return static_cast<int64_t>(hash >> 2);  // its opposite is a number, too
+  return static_cast<int64_t>(hash >> 2);  // its negative must be representable, too
 }
 
 std::string describe(const Call& call) {

@@ -12,7 +12,7 @@ namespace forerun::net {
 
 namespace {
 
-constexpr auto kAsking = std::chrono::seconds(1);  // for the line of another rank
+constexpr auto kAsking = std::chrono::seconds(1);  // time to wait for the line of another rank
 
 }  // namespace
 
@@ -41,7 +41,7 @@ bool Flights::look(Ended& ended) {
       continue;
     }
     ended.emplace_back(flight->op, nullptr);
-    all_.erase(flight++);  // its kernel may go with the op
+    all_.erase(flight++);  // its kernel may be destroyed with the op
     moved = true;
   }
   return moved;
@@ -51,7 +51,7 @@ std::vector<Op*> Flights::abandoned() {
   struct Kept {
     std::mutex mutex;
     std::list<std::list<Flight>> flights;  // guarded by mutex,
-    std::vector<Storage*> operands;        // as are their arrays, where leak checkers find them
+    std::vector<Storage*> operands;        // as are their arrays; kept reachable for leak checkers
   };
   static auto* kept = new Kept;  // never destroyed
   std::lock_guard<std::mutex> held(kept->mutex);
@@ -79,7 +79,7 @@ void Flights::send(Flight& flight) {
   if (!fits_note(call)) run(flight);
 }
 
-// Receives from one rank come one by one, so that the values belong to the last note.
+// Receives from one rank proceed one by one, so that the values belong to the last note.
 void Flights::receive(Flight& flight) {
   const Call& call = flight.kernel->call;
   flight.note = write_note(call, 0, nullptr);
@@ -93,7 +93,7 @@ bool Flights::take_note(Flight& flight) {
   const Note note = read_note(flight.note);
   if (note.dtype != call.dtype || !(note.shape == call.shape)) {
     flight.phase = Phase::asking, flight.asked_until = Clock::now() + kAsking;
-    messages_.ask_line(sender(flight), note.site);  // it alone knows its lines; it may be frozen
+    messages_.ask_line(sender(flight), note.site);  // only that rank knows its lines; it may be frozen
   } else if (!note.values) {
     flight.phase = Phase::running, flight.check.reset();
     run(flight);
@@ -119,7 +119,7 @@ bool Flights::advance(Flight& flight) {
   return false;
 }
 
-// Ranks that mean the same begin; otherwise they exchange what each of them means.
+// Ranks whose calls agree begin; otherwise they exchange descriptions of their calls.
 void Flights::compared(Flight& flight) {
   const Call& call = flight.kernel->call;
   if (flight.largest[0] == flight.mine[0] && flight.largest[1] == flight.mine[1]) {

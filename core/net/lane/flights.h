@@ -1,4 +1,4 @@
-// The operations between ranks that have begun and have not ended. Ranks compare what they are about to do.
+// The operations between ranks that have begun and have not ended. Ranks compare their calls before they begin.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -17,23 +17,23 @@ namespace forerun::net {
 // Used by the driver of the lane alone, so that it needs no lock.
 class Flights {
  public:
-  // Ops that have ended, which the engine learns when the network is free for others again.
+  // Ops that have ended. The engine is notified when the network is free for other threads again.
   using Ended = std::vector<std::pair<Op*, FailurePtr>>;
 
   Flights(Network& network, OperationCounts& counts, RankMessages& messages, const LineOf& line_of)
       : network_(network), counts_(counts), messages_(messages), line_of_(line_of) {}
 
-  // Begins an operation. Throws std::runtime_error; it is in flight all the same.
+  // Begins an operation. Throws std::runtime_error; the operation is then still in flight.
   void begin(Op& op);
-  // Tests what is in flight; whether anything ended or went on. Throws std::runtime_error where ranks differ, or one is
-  // missing.
+  // Tests the operations in flight; returns whether any ended or advanced. Throws std::runtime_error if ranks differ,
+  // or one is missing.
   bool look(Ended& ended);
   bool empty() const { return all_.empty(); }
-  // Drops what is in flight, and returns its ops. The network may still look at the operands: they stay for the rest of
-  // the process.
+  // Drops all operations in flight, and returns their ops. The network may still use the operands: they are kept for
+  // the rest of the process.
   std::vector<Op*> abandoned();
 
-  static constexpr int kHeader = 192;  // bytes of what ranks say of an operation where they differ
+  static constexpr int kHeader = 192;  // bytes of the description of an operation that ranks exchange when they differ
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -50,13 +50,13 @@ class Flights {
   };
 
   void run(Flight& flight);
-  bool advance(Flight& flight);  // whether it has ended
+  bool advance(Flight& flight);  // returns whether it has ended
   void compared(Flight& flight);
   void send(Flight& flight);
   void receive(Flight& flight);
-  bool take_note(Flight& flight);  // whether it has ended
+  bool take_note(Flight& flight);  // returns whether it has ended
   bool answered(const Flight& flight) const;
-  int sender(const Flight& flight) const;  // the rank of the world
+  int sender(const Flight& flight) const;  // its number in the world
   std::string divergence(const Flight& flight) const;
   std::string mismatch(const Flight& flight) const;
 

@@ -13,16 +13,17 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kBusy = 200us;   // the thread polls without a pause for so long after progress,
-constexpr auto kLinger = 50us;  // or after the last operation has ended, since another one may follow at once;
-constexpr auto kFirstNap = 50us, kLongestNap = 2000us;  // then with pauses that grow
-constexpr auto kAttended = 200us;                       // between its polls while a waiting thread polls,
-constexpr auto kRestless = 10ms;                        // and for so long after progress while nothing is in flight;
+constexpr auto kBusy = 200us;   // for so long after progress the thread polls without a pause,
+constexpr auto kLinger = 50us;  // and for so long after the last operation has ended, since another one may follow at
+                                // once;
+constexpr auto kFirstNap = 50us, kLongestNap = 2000us;  // then with growing pauses
+constexpr auto kAttended = 200us;                       // pause between its polls while a waiting thread polls,
+constexpr auto kRestless = 10ms;                        // and for so long after progress with nothing in flight;
 constexpr auto kIdleNap = 100ms;                        // later: for messages of other ranks
 constexpr unsigned kLooksPerReceive = 8;                // polls of operations for each receive of messages
-constexpr auto kAtWork = 3us;                           // a poll that takes so long has transferred values
-constexpr auto kAtWorkCold = 12us;                      // the same behind a nap, after which all takes longer
-constexpr auto kAbortGrace = 1s;                        // to announce an abort, before this rank fails
+constexpr auto kAtWork = 3us;                           // a poll that takes longer has transferred values
+constexpr auto kAtWorkCold = 12us;                      // the same after a nap, which makes everything slower
+constexpr auto kAbortGrace = 1s;                        // time to announce an abort, before this rank fails
 
 }  // namespace
 
@@ -42,14 +43,14 @@ NetLane::~NetLane() {
   if (thread_.joinable()) thread_.join();
 }
 
-// With the mutex.
+// Called with the mutex.
 void NetLane::wake_thread() {
   wake_requested_ = true, fresh_.store(true);
   wake_.notify_all();
 }
 
-// The operation begins in this thread, unless another one drives. The lane's thread is not woken if it polls soon
-// anyway.
+// The operation begins in this thread, unless another one is the driver. The lane's thread is not woken if it polls
+// soon anyway.
 Lane::Outcome NetLane::hand_over(Op& op) {
   {
     std::lock_guard<std::mutex> held(mutex_);
@@ -66,7 +67,7 @@ Lane::Outcome NetLane::hand_over(Op& op) {
   return Outcome::accepted;
 }
 
-// Another call is worth it after recent progress: the next poll may find an end.
+// Returns true after recent progress: the next poll may find an end.
 bool NetLane::attend() {
   if (unfinished_.load(std::memory_order_relaxed) == 0) return false;
   if (Driver driver(driver_, std::try_to_lock); driver) {

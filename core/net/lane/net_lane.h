@@ -45,10 +45,10 @@ class NetLane final : public Lane {
   void fail(const std::string& message);
   // The same, after it was announced to the other ranks.
   void abort(const std::string& message);
-  // Aborts: an op of this rank does not run, since an operand has failed, and the other ranks would wait for it.
+  // Aborts: an op of this rank does not run, because an operand has failed, and the other ranks would wait for it.
   void left_out(Op& op, const Failure& failure) override;
-  // Why these ranks of the world cannot take part in a collective: the lane has failed, or one of them has left; empty
-  // if they can. Waits for the driver.
+  // The reason why these ranks of the world cannot take part in a collective: the lane has failed, or one of them has
+  // left; empty if they can. Waits for the driver.
   std::string obstacle(const std::vector<int>& ranks);
   bool failed() const { return failed_.load(); }
   // Announces that this rank issues no more operations, and waits until the other ranks do; all operations have ended
@@ -62,8 +62,8 @@ class NetLane final : public Lane {
   using Driver = std::unique_lock<std::mutex>;
   using Ended = Flights::Ended;
   struct Look {
-    bool moved = false;            // something began or ended
-    bool late = false;             // it took so long that values were transferred
+    bool moved = false;            // an operation began or ended
+    bool late = false;             // it took long enough to have transferred values
     bool dropped = false;          // the lane has failed, and nothing is in flight
     bool leave_announced = false;  // see RankMessages
     bool peers_remain = false;
@@ -78,7 +78,7 @@ class NetLane final : public Lane {
   void end(Op& op, const std::string& message, Ended& ended);
   void complete_all(Ended& ended);
   void nap(std::chrono::nanoseconds limit, bool nothing);
-  void wake_thread();  // the lane's; if it runs, it polls once more before it sleeps
+  void wake_thread();  // the lane's; if it is running, it polls once more before it sleeps
 
   const std::unique_ptr<Network> network_;
   const LineOf line_of_;
@@ -86,13 +86,13 @@ class NetLane final : public Lane {
   std::condition_variable wake_;
   // Guarded by the mutex.
   std::deque<Op*> todo_;
-  std::string message_;       // of the failure
-  std::string abort_reason_;  // of the failure to come
+  std::string message_;       // the message of the failure
+  std::string abort_reason_;  // the message of the failure to come
   bool stop_ = false, leaving_ = false, left_ = false;
   bool wake_requested_ = false, sleeps_long_ = false;  // the lane's thread
   std::atomic<bool> failed_{false}, fresh_{false}, aborting_{false};
   std::atomic<int> unfinished_{0};  // operations that were handed over; raised with the mutex
-  std::atomic<int> waiting_{0};     // threads
+  std::atomic<int> waiting_{0};     // threads that wait
   std::atomic<bool> blocked_on_peer_{false};
   std::atomic<Clock::time_point> attended_at_{}, busy_until_{};
   std::atomic<uint64_t> processor_ns_{0};
@@ -100,7 +100,7 @@ class NetLane final : public Lane {
   OperationCounts counts_{*network_};
   RankMessages messages_{*network_, counts_, line_of_};
   Flights flights_{*network_, counts_, messages_, line_of_};
-  Clock::time_point abort_deadline_{};  // to announce an abort; then the lane fails
+  Clock::time_point abort_deadline_{};  // the end of the time to announce an abort; then the lane fails
   bool dropped_ = false, over_ = false;
   unsigned looks_ = 0;
   std::thread thread_;

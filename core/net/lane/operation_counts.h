@@ -1,4 +1,4 @@
-// How many operations this rank has begun, by which the others know what it took part in when it has left.
+// The number of operations that this rank has begun: after it has left, the others see in which ones it took part.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -13,15 +13,15 @@ namespace forerun::net {
 class OperationCounts {
  public:
   explicit OperationCounts(const Network& network) : network_(network) {}
-  // Counts an operation that begins. Its number: among the collectives of its group, or the messages that go the same
-  // way between two ranks of it.
+  // Counts an operation that begins. Returns its number among the collectives of its group, or among the messages in
+  // the same direction between two ranks of it.
   uint64_t count(const Call& call);
-  // Collectives in all groups; and those in which another rank takes part. They run one by one, in the same order on
-  // both ranks.
+  // Counts collectives in all groups; or those in which another rank takes part, which run one by one, in the same
+  // order on both ranks.
   uint64_t collectives() const;
   uint64_t collectives_with(int world) const;
-  // All, for one of the other ranks: "0:12 0>3 0<1 ", for each group the collectives, the messages to that rank, and
-  // those from it.
+  // All counts, for one of the other ranks: "0:12 0>3 0<1 ", for each group the collectives, the messages to that rank,
+  // and those from it.
   std::string farewell(int world) const;
 
  private:
@@ -31,7 +31,7 @@ class OperationCounts {
   std::map<std::tuple<uint32_t, int, bool>, uint64_t> messages_;
 };
 
-// Whether a rank whose farewell this is has begun its part of an operation of this rank, which has the number.
+// Whether the rank with this farewell has begun its part of an operation of this rank with that number.
 bool took_part(const std::string& farewell, const Call& call, uint64_t number);
 
 }  // namespace forerun::net

@@ -29,7 +29,7 @@ void RankMessages::announce_leave() {
 
 void RankMessages::send_farewell(int rank) {
   std::string rest = counts_.farewell(rank);
-  while (rest.size() >= sizeof Message::text) {  // the last part says that it leaves
+  while (rest.size() >= sizeof Message::text) {  // the last part is the message that it leaves
     const size_t end = rest.rfind(' ', sizeof Message::text - 2) + 1;
     send(rank, Message::more, rest.substr(0, end));
     rest.erase(0, end);

@@ -13,9 +13,9 @@ const Module& Code::module(ModuleCache& modules, const char* name, uint32_t site
   return *module_;
 }
 
-// One device, with a lane for computation and one for copies. A plugin orders all of them by the values on its devices,
-// so a computation may be handed over behind anything, and anything behind a computation. It does not order copies by
-// the host's memory: one of them may be to read there what another one writes.
+// One device, with a lane for computation and one for copies. A plugin orders operations by the values on its devices,
+// so a computation may be handed over behind any operation, and any operation behind a computation. It does not order
+// copies by the host's memory: one copy may read memory that another one writes.
 class Backend::DeviceOf final : public Accelerator {
  public:
   DeviceOf(Backend& backend, const Device& device) : name_(device.kind()), backend_(backend), device_(device) {}
@@ -96,7 +96,7 @@ std::shared_ptr<Code> Backend::code(const OpSpec& spec) {
   key_.clear();
   spec.append_key(key_);
   if (const auto* known = find(key_)) return *known;
-  const std::string key = key_;  // while Python writes the text, other threads may come here
+  const std::string key = key_;  // while Python writes the text, other threads may call this
   std::optional<std::string> text = writer_->operation(spec);
   if (const auto* known = find(key)) return *known;
   known_.push_front({key, text ? std::make_shared<Code>(std::move(*text), spec) : nullptr});

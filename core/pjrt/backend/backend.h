@@ -16,7 +16,7 @@
 
 namespace forerun::pjrt {
 
-// The modules in StableHLO, which the front end writes. None: there is no lowering.
+// Writes modules in StableHLO; implemented by the front end. No value: there is no lowering.
 class Writer {
  public:
   struct Step {
@@ -31,27 +31,27 @@ class Writer {
   virtual ~Writer() = default;
   virtual std::optional<std::string> operation(const OpSpec& spec) const = 0;
   // Its arguments are the slots that are read, or written in part, before they are written as a whole, and those whose
-  // memory is donated, in their order; its results those that are written and kept, and behind them, if there are steps
-  // that check their values, a vector that tells for each of these whether they were bad. donated: slots whose results
-  // take their old memory.
+  // memory is donated, in their order; its results are those that are written and kept, followed, if there are steps
+  // that check their values, by a vector that says for each of these whether they were bad. donated: slots whose
+  // results reuse their old memory.
   virtual std::optional<std::string> program(const std::vector<Step>& steps, const std::vector<Slot>& slots,
                                              const std::vector<int>& donated) const = 0;
 };
 
 struct Call;
 
-// The code of one operation, which is compiled when it is handed over for the first time.
+// The code of one operation, which is compiled when the operation is first handed over.
 class Code {
  public:
-  // spec: none for a program.
+  // spec: empty for a program.
   Code(std::string text, std::optional<OpSpec> spec) : spec_(std::move(spec)), text_(std::move(text)) {}
   bool joined() const { return !spec_; }
-  // Of the first operation with this code: those of others differ in values and in the numbers of accesses.
+  // The description of the first operation with this code: others differ in values and in the numbers of accesses.
   const OpSpec& spec() const { return *spec_; }
-  // Compiles for an operation that was issued at `site`, or waits for the thread that does. Throws PluginError with the
-  // compiler's text.
+  // Compiles for an operation that was issued at `site`, or waits for the thread that is doing so. Throws PluginError
+  // with the compiler's text.
   const Module& module(ModuleCache& modules, const char* name, uint32_t site);
-  // Of the last operation with this code. Guarded by the interpreter lock.
+  // The call of the last operation with this code. Guarded by the interpreter lock.
   std::shared_ptr<const Call> call;
 
  private:
@@ -70,7 +70,7 @@ class Backend {
 
   const Client& client() const { return *client_; }
   ModuleCache& modules() { return modules_; }
-  Accelerator& device(size_t i) const;  // its number among those of the client
+  Accelerator& device(size_t i) const;  // i: its number among the devices of the client
   void set_name(size_t i, std::string name);
 
   // By issuing threads, with the interpreter lock. Null: there is no code for it.
@@ -85,7 +85,7 @@ class Backend {
   const std::unique_ptr<Writer> writer_;
   std::vector<std::unique_ptr<DeviceOf>> devices_;
 
-  // The codes that were used last, by the key of their computations. Guarded by the interpreter lock.
+  // The codes used last, by the key of their computations. Guarded by the interpreter lock.
   static constexpr size_t kMostCodes = 4096;
   struct Known {
     std::string key;
@@ -95,7 +95,7 @@ class Backend {
 
   std::list<Known> known_;  // the one used last in front
   std::unordered_map<std::string_view, std::list<Known>::iterator> places_;
-  std::string key_;  // of the operation that is looked for
+  std::string key_;  // of the operation that is being looked up
   RecentModuleKernels recent_;
 };
 

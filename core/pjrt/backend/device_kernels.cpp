@@ -19,7 +19,7 @@ namespace forerun::pjrt {
 
 namespace {
 
-// Whether an execution or a copy has failed, for the buffers that it makes: those have the plugin's error then.
+// Whether an execution or a copy has failed, for the buffers that it creates: those then have the plugin's error.
 using Failed = std::shared_ptr<std::atomic<bool>>;
 Failed not_failed() { return std::make_shared<std::atomic<bool>>(false); }
 
@@ -47,15 +47,15 @@ void set_values(Op& op, int access, const Device& device, Buffer&& buffer, Faile
   storage_of(op, access).values = std::make_unique<Values>(device.client(), std::move(buffer), std::move(failed));
 }
 
-// The values of a storage, copied from host memory, which must stay as it is until `done`.
+// The values of a storage, copied from host memory, which must not change until `done`.
 Buffer upload(const Device& device, const forerun::Buffer& storage, const void* data, Event& done) {
   const DType dtype = dtype_of_storage(storage);
   const int64_t shape[] = {static_cast<int64_t>(storage.bytes / item_size(dtype))};
   return Buffer::from_host(device, data, dtype, shape, false, done);
 }
 
-// Gives an access zeros if it has no values, or those of an operation that has failed: an execution is to take their
-// memory, and must not take over their error.
+// Gives an access zeros if it has no values, or those of a failed operation: an execution is to reuse their memory, and
+// must not inherit their error.
 void fill_if_absent(Op& op, int access, const Device& device) {
   const forerun::Buffer& storage = storage_of(op, access);
   const auto* values = static_cast<const Values*>(storage.values.get());
@@ -73,7 +73,7 @@ FailurePtr failure_of(const Op& op, ErrorKind kind, const std::string& text) {
 // Completes an op when all of some events are ready, with the first error that they report.
 class Completing {
  public:
-  // failed: of the values that the op makes, if any.
+  // failed: the flag of the values that the op creates, if any.
   Completing(Op& op, int events, Failed failed = nullptr) : op_(op), left_(events), failed_(std::move(failed)) {}
   virtual ~Completing() = default;
   void wait_for(Event&& event) {
@@ -81,7 +81,7 @@ class Completing {
   }
 
  protected:
-  // The last part of the op, when all events are ready without an error. Returns its failure, if it has failed.
+  // Called when all events are ready without an error. Returns the op's failure, if it has failed.
   virtual FailurePtr finish() { return nullptr; }
   Op& op_;
 
@@ -98,11 +98,11 @@ class Completing {
 
   std::atomic<int> left_;
   std::atomic<bool> has_error_{false};
-  std::unique_ptr<PluginError> error_;  // of the first event with one; read by the last
+  std::unique_ptr<PluginError> error_;  // of the first event with an error; read when all are ready
   const Failed failed_;
 };
 
-// The plugin has no memory: the op tries again when there is more.
+// If the plugin is out of memory, the op tries again when there is more.
 template <class F>
 Lane::Outcome unless_out_of_memory(F f) {
   try {
@@ -118,21 +118,21 @@ Lane::Outcome unless_out_of_memory(F f) {
 
 }  // namespace
 
-// How a module is called: where its arguments are, and where its results go.
+// The call of a module: the accesses of its arguments and results.
 struct Call {
   std::vector<int> arguments;    // accesses of the op, or ~numbers of scalars
-  std::vector<int64_t> donated;  // places of arguments whose memory results may take
-  std::vector<int64_t> unread;   // those of these whose values do not matter
+  std::vector<int64_t> donated;  // positions of arguments whose memory results may reuse
+  std::vector<int64_t> unread;   // those of the donated ones whose values are not read
   std::vector<int> outputs;      // accesses
-  std::vector<Error> errors;     // the result behind those tells, for each of these, whether values were bad
+  std::vector<Error> errors;     // a further result says, for each of these, whether values were bad
   struct Draw {
-    size_t scalar;    // the seed, behind which the number is
-    uint64_t number;  // beyond that of the op
+    size_t scalar;    // the seed; the number follows it
+    uint64_t number;  // offset from the op's number
   };
   std::vector<Draw> draws;
 
-  // Whether it is that of another op with the same code: which numbers its accesses have, and the message for values
-  // that are bad, the code does not tell.
+  // Whether it is the call of another op with the same code: the code does not determine the numbers of its accesses,
+  // or the message for bad values.
   bool fits(const OpSpec& spec) const {
     size_t at = 0, result = 0;
     for (const OpSpec::Operand& in : spec.inputs) {
@@ -145,7 +145,7 @@ struct Call {
     return errors[0].kind == spec.error && spec.error_message == errors[0].what();
   }
 
-  // Of an op with a code of its own.
+  // For an op with a code of its own.
   static std::shared_ptr<const Call> of(const OpSpec& spec, bool draws) {
     auto call = std::make_shared<Call>();
     int scalars = 0;
@@ -162,7 +162,7 @@ struct Call {
   }
 };
 
-// A module, and how it is called.
+// A module and its call.
 struct Execution {
   std::shared_ptr<Code> code;
   std::shared_ptr<const Call> call;
@@ -170,7 +170,7 @@ struct Execution {
 
 namespace {
 
-// Calls a module. Each run of an op has a kernel of its own.
+// Executes a module. Each run of an op has a kernel of its own.
 class ModuleKernel final : public DeviceKernel {
  public:
   struct Facts {
@@ -203,7 +203,7 @@ class ModuleKernel final : public DeviceKernel {
     for (int64_t at : call().unread) fill_if_absent(op, call().arguments[static_cast<size_t>(at)], device);
     for (int from : call().arguments)
       arguments.push_back(from < 0 ? numbers[static_cast<size_t>(~from)]->raw() : values_of(op, from).raw());
-    std::vector<int64_t> kept;  // what is read beside, too
+    std::vector<int64_t> kept;  // arguments that are read elsewhere, too
     for (int64_t at : call().donated)
       if (std::count(arguments.begin(), arguments.end(), arguments[static_cast<size_t>(at)]) > 1) kept.push_back(at);
     Event done;
@@ -215,7 +215,7 @@ class ModuleKernel final : public DeviceKernel {
     auto checking = std::make_unique<Checking>(op, failed, execution_->call, shared.staging);
     Event checks_read = results[outputs].to_host(checking->bad(), call().errors.size());
     checking->wait_for(std::move(checks_read));
-    checking.release()->wait_for(std::move(done));  // behind this the op may be gone
+    checking.release()->wait_for(std::move(done));  // after this the op may have been destroyed
   }
 
   std::vector<std::shared_ptr<const Buffer>> numbers(const Device& device, ScalarCache& cache,
@@ -226,7 +226,7 @@ class ModuleKernel final : public DeviceKernel {
         Scalar& scalar = scalars_[draw.scalar + i];
         const uint64_t word = key_[i] + (i ? draw.number : 0);
         std::memcpy(scalar.value.data(), &word, sizeof word);
-        // The kernel, and the number with it, stays until the execution has ended.
+        // The kernel, and the number with it, is kept until the execution has ended.
         all[draw.scalar + i] = std::make_shared<const Buffer>(ScalarCache::make(device, scalar, copied.emplace_back()));
       }
     for (size_t i = 0; i < scalars_.size(); ++i)
@@ -234,7 +234,7 @@ class ModuleKernel final : public DeviceKernel {
     return all;
   }
 
-  // Looks at the result that tells of bad values, when it is ready.
+  // Reads the result that reports bad values, when it is ready.
   class Checking final : public Completing {
    public:
     Checking(Op& op, Failed failed, std::shared_ptr<const Call> call, StagingPool& pool)
@@ -253,7 +253,7 @@ class ModuleKernel final : public DeviceKernel {
    private:
     const std::shared_ptr<const Call> call_;
     StagingPool::Place staged_;
-    std::vector<char> own_;  // if there is no place
+    std::vector<char> own_;  // used if the pool has no free place
   };
 
   const Facts facts_;
@@ -280,7 +280,7 @@ class Joined final : public JoinedOps {
   const bool droppable_;
 };
 
-// Puts the calls of the steps of a program together.
+// Combines the calls of the steps of a program.
 class Joining {
  public:
   Joining(const DeviceProgram& program, const Writer& writer) : program_(program), writer_(writer) {
@@ -346,7 +346,7 @@ class Joining {
     for (auto* each : {&needed_, &written_}) each->resize(std::max(each->size(), slots_.size()));
     if (marked) marks[static_cast<size_t>(slot)] = true;
   }
-  // Where the op has it: an access, or ~number of a scalar.
+  // The slot's position in the op: an access, or ~number of a scalar.
   int place_of(size_t slot) const {
     if (slot >= program_.slots.size()) return ~static_cast<int>(slot - program_.slots.size());
     const auto& all = program_.accesses;
@@ -356,7 +356,7 @@ class Joining {
   const DeviceProgram& program_;
   const Writer& writer_;
   std::vector<Writer::Step> steps_;
-  std::vector<Writer::Slot> slots_;     // storages, and behind them scalars
+  std::vector<Writer::Slot> slots_;     // storages, followed by scalars
   std::vector<bool> needed_, written_;  // slots that are arguments; slots that are written so far
   std::vector<Scalar> scalars_;
   Call call_;
@@ -405,7 +405,7 @@ class DownloadKernel final : public DeviceKernel {
   }
 
  private:
-  // The values go on from their place to the storage.
+  // Copies the values from their staging place to the storage.
   class Landing final : public Completing {
    public:
     Landing(Op& op, StagingPool::Place place, forerun::Buffer& to)

@@ -1,4 +1,4 @@
-// What lanes of PJRT devices are handed: an execution of a module, or a copy of the values of a storage.
+// The kernels for lanes of PJRT devices: an execution of a module, or a copy of the values of a storage.
 #pragma once
 #include <memory>
 #include <optional>
@@ -21,7 +21,7 @@ class Code;
 class Writer;
 struct Execution;
 
-// The caches and pools that the ops of a device use together.
+// The caches and pools that the ops of a device share.
 struct Shared {
   ModuleCache& modules;
   ScalarCache& scalars;
@@ -35,25 +35,25 @@ class DeviceKernel : public Kernel {
   void run(Op& op, int64_t tile) final;  // never called
 };
 
-// Replaces the kernel of an op by an execution of the code for what the spec describes.
+// Replaces the kernel of an op by an execution of the code for the described computation.
 void make_module_kernel(Op& op, const OpSpec& spec, std::shared_ptr<Code> code);
 
-// The executions that were made last, by the short descriptions of their operations. Guarded by the interpreter lock.
+// The executions created last, by the short descriptions of their operations. Guarded by the interpreter lock.
 class RecentModuleKernels {
  public:
-  // Remembers the execution that has taken the place of the kernel which `brief` was made of.
+  // Remembers the execution that has replaced the kernel described by `brief`.
   void remember(const BriefSpec& brief, const Op& op);
-  // Replaces the kernel of an op by such an execution; false: there is none.
+  // Replaces the kernel of an op by such an execution; false: none is known.
   bool make(Op& op, const BriefSpec& brief) const;
 
  private:
   struct Known {
     std::shared_ptr<const Execution> execution;
-    std::vector<Scalar> starts;  // of parts of storages: behind the scalars of the op
+    std::vector<Scalar> starts;  // offsets of parts of storages: behind the scalars of the op
   };
   RecentMap<BriefSpec, Known, 1024> known_;
 };
-// The code that does all of a program; null: one of its ops has none.
+// The code that runs a whole program; null: one of its ops has no code.
 std::shared_ptr<const JoinedOps> join_ops(const DeviceProgram& program, const Writer& writer);
 // Copies of a whole storage (device/accelerator.h).
 void make_upload_kernel(Op& op);

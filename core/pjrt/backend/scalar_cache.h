@@ -1,4 +1,4 @@
-// Numbers on a device, for operations that take the same ones again.
+// Numbers on a device, for operations that use the same ones repeatedly.
 #pragma once
 #include <array>
 #include <cstring>
@@ -23,7 +23,7 @@ class ScalarCache {
   explicit ScalarCache(const Device& device) : device_(device) {}
   // The number as a tensor without axes, which is ready or will be.
   std::shared_ptr<const Buffer> get(const Scalar& scalar);
-  // The same of one that is not worth keeping, and stays as it is until `done`.
+  // The same for a number that is not worth keeping, and must not change until `done`.
   static Buffer make(const Device& device, const Scalar& scalar, Event& done) {
     return Buffer::from_host(device, scalar.value.data(), scalar.dtype, {}, false, done);
   }

@@ -25,7 +25,7 @@ void StagingPool::allocate() {
   RegisteredBlocks& registered = RegisteredBlocks::get();
   size_t bytes = 0;
   for (const Kind& kind : kinds_) bytes += kind.bytes * kind.count;
-  memory_ = aligned_block(4096, bytes);  // pages of its own
+  memory_ = aligned_block(4096, bytes);  // whole pages
   if (!memory_) return;
   registered.add(memory_, bytes, client_);
   if (!registered.holds(memory_)) return;

@@ -1,6 +1,6 @@
-// Small places in host memory that is registered with a client: its devices copy to them by themselves.
+// Small places in host memory that is registered with a client, so that its devices copy to them directly.
 //
-// A copy to other host memory blocks the thread of the plugin that makes it until the computation before it has ended.
+// A copy to other host memory blocks the plugin's thread that makes it until the previous computation has ended.
 #pragma once
 #include <mutex>
 #include <utility>
@@ -12,7 +12,7 @@ namespace forerun::pjrt {
 
 class StagingPool {
  public:
-  // One of the places, until it goes.
+  // One of the places, until it is destroyed.
   class Place {
    public:
     Place() = default;
@@ -33,12 +33,12 @@ class StagingPool {
 
   explicit StagingPool(const Client& client) : client_(client) {}
   ~StagingPool();
-  // A place for so many bytes; none: they are too many, all such places are taken, or the client registers no memory.
-  // Any thread.
+  // A place for so many bytes; empty if there are too many bytes, all such places are taken, or the client registers no
+  // memory. Any thread.
   Place take(size_t bytes);
 
  private:
-  // Many for what checks tell, which as many operations may wait for as run ahead; some for small arrays.
+  // Many for results of checks, one for each pending operation; some for small arrays.
   struct Kind {
     size_t bytes, count;
     std::vector<char*> free;
@@ -49,7 +49,7 @@ class StagingPool {
   const Client& client_;
   std::mutex mutex_;  // guards the rest
   char* memory_ = nullptr;
-  bool allocated_ = false;  // or tried to
+  bool allocated_ = false;  // or it was tried
   Kind kinds_[2] = {{256, 1024, {}}, {64 << 10, 16, {}}};
 };
 

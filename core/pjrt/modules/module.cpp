@@ -17,7 +17,7 @@ std::string true_field(int number) { return {static_cast<char>(number * 8), 1}; 
 std::string compile_options(bool deterministic) {
   std::string options = bytes_field(3, true_field(4) + true_field(5)) +  // executable_build_options: num_replicas = 1,
                         true_field(4);  //                            num_partitions = 1; compile_portable_executable
-  if (deterministic)  // env_option_overrides: a map from names to values, of which bools have the number 2
+  if (deterministic)  // env_option_overrides: a map from names to values, whose field for bools has number 2
     options += bytes_field(7, bytes_field(1, "xla_gpu_exclude_nondeterministic_ops") + bytes_field(2, true_field(2)));
   return options;
 }

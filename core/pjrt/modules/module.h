@@ -12,22 +12,22 @@
 namespace forerun::pjrt {
 
 // A serialized CompileOptionsProto: one device at a time, any of the client's. `deterministic`: GPUs give the same bits
-// each time that a module runs, so they must not add in the order in which threads happen to arrive.
+// each time that a module runs, so additions must not depend on the order in which threads finish.
 std::string compile_options(bool deterministic);
 std::string compile_options(const Client& client);
 
 abi::Program program_of(std::string_view stablehlo);  // refers to the text
 
-// Bytes that a module needs on the device beside its arguments.
+// Bytes that a module needs on the device besides its arguments.
 struct ModuleMemory {
   int64_t results = 0, temporary = 0;
-  int64_t reused = 0;  // of the results: they take the memory of arguments
+  int64_t reused = 0;  // of the results: they reuse the memory of arguments
 };
 
 // A compiled program. Any thread may execute it, several at once. The client must outlive it.
 class Module {
  public:
-  // Throws PluginError with the compiler's text and place.
+  // Throws PluginError with the compiler's text and location.
   static std::unique_ptr<Module> compile(const Client& client, std::string_view stablehlo);
   // From the bytes of serialize(), by the same plugin on the same kind of device.
   static std::unique_ptr<Module> deserialize(const Client& client, std::string_view bytes);
@@ -38,9 +38,9 @@ class Module {
   size_t results() const { return results_; }
   ModuleMemory memory() const;
 
-  // Hands an execution over, which follows what makes its arguments, and returns its results, which will be ready.
-  // Arguments that the program marks as donated give their memory up, but for those whose places are in `kept`. The
-  // location, "train.py:12", is for the plugin's own texts. `done`, if asked for, ends with the execution.
+  // Hands over an execution, which follows the operations that write its arguments, and returns its results, which will
+  // be ready. Arguments that the program marks as donated lose their memory, except those whose positions are in
+  // `kept`. The location, "train.py:12", is for the plugin's own texts. `done`, if not null, ends with the execution.
   std::vector<Buffer> execute(const Device& device, std::span<abi::Buffer* const> arguments,
                               std::span<const int64_t> kept = {}, const char* call_location = nullptr,
                               Event* done = nullptr) const;
@@ -49,7 +49,7 @@ class Module {
   Module(const Client& client, abi::LoadedExecutable* raw);
   const Client& client_;
   abi::LoadedExecutable* const raw_;
-  abi::Executable* executable_ = nullptr;  // what is known about it
+  abi::Executable* executable_ = nullptr;  // for queries about it
   size_t results_ = 0;
 };
 

@@ -51,7 +51,7 @@ ModuleCache::ModulePtr ModuleCache::make(const std::string& stablehlo, const Iss
   try {
     if (files_) files_->write(key, module->serialize());
   } catch (const Error&) {
-    // A plugin need not be able to serialize: it compiles again in the next process.
+    // A plugin that cannot serialize compiles again in the next process.
   }
   return module;
 }
@@ -95,7 +95,7 @@ void ModuleCache::make_room() {
 void ModuleCache::forget(const std::string& stablehlo) {
   std::lock_guard lock(mutex_);
   auto found = entries_.find(stablehlo);
-  if (found == entries_.end()) return;  // it had to make room
+  if (found == entries_.end()) return;  // it was dropped meanwhile
   order_.erase(found->second.place);
   entries_.erase(found);
 }

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Mixes bytes into 64 bits, eight at a time. It finds damage, and names files; it is not cryptographic.
+// Hashes bytes to 64 bits, eight bytes at a time. For detecting damage and naming files; it is not cryptographic.
 uint64_t hash(std::string_view bytes, uint64_t seed) {
   uint64_t h = seed ^ bytes.size() * 0x9e3779b97f4a7c15u;
   const auto mix = [&h](uint64_t word) {
@@ -56,7 +56,7 @@ std::string contents(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// Whatever has not been finished for so long never will be: its process has ended.
+// A file that has not been finished for so long never will be: its process has ended.
 constexpr std::chrono::hours kAbandoned{1};
 
 // A name that no other process or thread uses.
@@ -89,7 +89,7 @@ std::optional<std::string> ModuleFiles::read(std::string_view key) const {
   const Start right = start_of(key, rest);
   if (std::memcmp(&start, &right, sizeof start) != 0) return std::nullopt;
   std::error_code ignored;
-  fs::last_write_time(path, fs::file_time_type::clock::now(), ignored);  // it was used
+  fs::last_write_time(path, fs::file_time_type::clock::now(), ignored);  // marks the file as used
   return std::string(rest);
 }
 
@@ -127,7 +127,7 @@ void ModuleFiles::trim(uint64_t bytes) const {
   }
   std::sort(files.begin(), files.end(), [](const File& a, const File& b) { return a.used < b.used; });
   for (size_t i = 0; i < files.size() && total > bytes; ++i)
-    if (fs::remove(files[i].path, error); !error) total -= files[i].size;  // perhaps another process has removed it
+    if (fs::remove(files[i].path, error); !error) total -= files[i].size;  // else another process may have removed it
 }
 
 }  // namespace forerun::pjrt

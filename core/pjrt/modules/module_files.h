@@ -1,4 +1,4 @@
-// Compiled modules as files, which the next process finds.
+// Compiled modules as files, for later processes.
 #pragma once
 #include <filesystem>
 #include <optional>
@@ -7,17 +7,17 @@
 
 namespace forerun::pjrt {
 
-// A folder with a file per module, found by its key: all that the compiled bytes depend on. Several processes may use
-// one folder: a file is written under another name and then takes its own, so that it is there as a whole or not at
-// all. A file that cannot be read or written is treated as missing. Any thread.
+// A folder with a file per module, found by its key: all properties that determine the compiled bytes. Several
+// processes may use one folder: a file is written under another name and then renamed, so that it is either complete or
+// missing. A file that cannot be read or written is treated as missing. Any thread.
 class ModuleFiles {
  public:
   explicit ModuleFiles(std::filesystem::path folder) : folder_(std::move(folder)) {}
-  // Bytes stored under this very key and undamaged.
+  // The bytes stored under this key, if undamaged.
   std::optional<std::string> read(std::string_view key) const;
   bool write(std::string_view key, std::string_view bytes) const;
-  // Removes the files that were used the longest ago, until at most this many bytes are left; and what processes that
-  // were killed have left unfinished.
+  // Removes the least recently used files until at most this many bytes are left; and unfinished files of processes
+  // that were killed.
   void trim(uint64_t bytes) const;
   const std::filesystem::path& folder() const { return folder_; }
 

@@ -1,4 +1,4 @@
-// Devices that are not there, for which a plugin compiles all the same.
+// Devices that this machine does not have, for which a plugin can compile.
 #pragma once
 #include <memory>
 #include <string_view>

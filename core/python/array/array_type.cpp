@@ -39,8 +39,8 @@ std::vector<PyType_Slot> all_slots() {
   return all;
 }
 
-// A subclass without members of its own has nothing more to tear down. Python looks up __getitem__ for each step of an
-// iteration over a class that it made itself, which is as fast as this one.
+// A subclass without members of its own has no further members to release. For a class that was made in Python, Python
+// looks up __getitem__ at each step of an iteration; this slot is as fast.
 void shorten(PyTypeObject* type) {
   if (type->tp_basicsize == array_base->tp_basicsize && type->tp_dictoffset == 0)
     type->tp_dealloc = exclusive<free_array>;

@@ -1,4 +1,4 @@
-// The type forerun._core.Array, put together of slots from the files beside this one.
+// The type forerun._core.Array, composed of slots from the other files of this folder.
 #pragma once
 #include <Python.h>
 
@@ -7,10 +7,10 @@
 namespace forerun {
 
 PyTypeObject* make_array_type();
-// The subclasses that new arrays and scalars are.
+// Sets the class of new arrays, and of scalars.
 void set_array_type(PyTypeObject* type);
 void set_scalar_type(PyTypeObject* type);
-// The class of scalars of a dtype: that one, or a subclass of it.
+// Sets the class of scalars of a dtype: that one, or a subclass of it.
 void set_scalar_type_of(DType dtype, PyTypeObject* type);
 
 }  // namespace forerun

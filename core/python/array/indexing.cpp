@@ -23,7 +23,7 @@ namespace forerun {
 
 namespace {
 
-// The value of a scalar of integers, if it is computed.
+// The value of an integer scalar, if it is computed.
 bool integer_at_once(PyObject* scalar, int64_t* value) {
   const Array& a = as_array(scalar)->array;
   if (!a.storage() || !is_integer(a.layout.dtype) || on_tape(scalar) || !may_work_at_once()) return false;
@@ -36,7 +36,7 @@ bool integer_at_once(PyObject* scalar, int64_t* value) {
   return a.layout.dtype != DType::u64 || *value >= 0;
 }
 
-// Adds to `offset` how far element i is along an axis; false: there is none.
+// Adds the offset of element i along an axis to `offset`; false: i is out of range.
 bool step(const Layout& layout, int axis, int64_t i, int64_t* offset) {
   int64_t n = layout.shape[axis];
   if (i < -n || i >= n) return false;
@@ -44,10 +44,10 @@ bool step(const Layout& layout, int axis, int64_t i, int64_t* offset) {
   return true;
 }
 
-// The value of a Python integer. False: it is none that an index could be.
+// The value of a Python integer. False: it is too large for an index.
 bool value_of(PyObject* integer, int64_t* value) {
 #if PY_VERSION_HEX < 0x030c0000
-  // Of one digit, as nearly all are: without a call.
+  // Integers of one digit, as nearly all are, need no call.
   if (Py_SIZE(integer) == 1) return *value = reinterpret_cast<PyLongObject*>(integer)->ob_digit[0], true;
 #endif
   int beyond = 0;
@@ -62,7 +62,8 @@ bool step(const Layout& layout, int axis, PyObject* index, int64_t* offset) {
   return is_scalar(index) && integer_at_once(index, &i) && step(layout, axis, i, offset);
 }
 
-// The most frequent cases: whether integers, whose values are computed, name an element, and its offset.
+// The most frequent cases: whether an index consists of integers with computed values that select one element; and its
+// offset.
 bool names_element(const Layout& layout, PyObject* index, int64_t* offset) {
   *offset = layout.offset;
   if (!PyTuple_CheckExact(index)) return layout.ndim() == 1 && step(layout, 0, index, offset);
@@ -85,8 +86,7 @@ Array row_at(const Array& a, int64_t offset) {
 
 bool is_integer_scalar(PyObject* item) { return is_scalar(item) && is_integer(layout_of(item).dtype); }
 
-// The axis that entry i of an index is about. Entries before an ellipsis count from the first axis, those after it from
-// the last.
+// The axis of entry i of an index. Entries before an ellipsis count from the first axis, those after it from the last.
 int axis_of(PyObject* entries, Py_ssize_t i, int axes) {
   const Py_ssize_t n = PyTuple_GET_SIZE(entries);
   int before = 0, behind = 0;
@@ -99,11 +99,11 @@ int axis_of(PyObject* entries, Py_ssize_t i, int axes) {
   return later ? axes - behind : before;
 }
 
-enum class Unknown { waited_for, left };  // values of scalars that are not computed yet
+enum class Unknown { waited_for, left };  // scalars whose values are not computed yet
 
-// A basic index with Python's integers in place of scalars. Null: there are no scalars in it, or it names an element,
-// whose value an operation can read; with Unknown::left also, if a scalar's value is not known or is out of range,
-// which an operation has to tell. A captured program has no values: it reads and writes by operations.
+// A basic index with Python's integers in place of scalars. Null: it contains no scalars, or it selects one element,
+// which an operation can read; with Unknown::left also if a scalar's value is not known or is out of range, as only an
+// operation can raise that. A captured program has no values: it reads and writes by operations.
 nb::object with_integers(const Layout& layout, PyObject* index, Unknown values) {
   const bool tuple = PyTuple_Check(index);
   if (!(tuple || is_integer_scalar(index)) || tracing || capture) return {};
@@ -175,7 +175,7 @@ PyObject* sequence_item(PyObject* self, Py_ssize_t i) {
   int64_t offset = a.layout.offset;
   if (a.layout.ndim() == 1 && a.storage() && !on_tape(self)) {
     if (step(a.layout, 0, i, &offset)) return guarded([&] { return element(a, offset); });
-    // So ends each iteration: without a C++ exception, which takes as long as reading many elements.
+    // The end of every iteration: without a C++ exception, which takes as long as reading many elements.
     return PyErr_Format(PyExc_IndexError, "getitem: index must be in [%lld, %lld), got %zd",
                         static_cast<long long>(-a.layout.size), static_cast<long long>(a.layout.size), i);
   }
@@ -191,7 +191,7 @@ static int set_item(PyObject* self, PyObject* index, PyObject* value) {
   int64_t offset;
   if (value && plain_array(self) && names_element(layout_of(self), index, &offset) && put_at_once(self, offset, value))
     return 0;
-  if (!value) return PyErr_SetString(PyExc_TypeError, "delitem: elements of an array must stay, got del"), -1;
+  if (!value) return PyErr_SetString(PyExc_TypeError, "delitem: array elements cannot be deleted"), -1;
   PyObject* checked = guarded([&]() -> PyObject* { return get_writable("setitem", self), Py_None; });
   if (!checked) return -1;
   nb::object known;

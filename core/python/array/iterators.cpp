@@ -30,13 +30,13 @@ PyTypeObject *elements_type = nullptr, *flat_type = nullptr;
 
 // --- iter(x) ---------------------------------------------------------------------------------------------------------
 
-// Elements of a vector are copied some at a time into one storage, as many as the object itself holds. That equals a
-// copy one by one as long as nothing has been written to the array.
+// Elements of a vector are copied some at a time into one storage, as many as the object itself holds. The result
+// equals copying one by one as long as nothing has been written to the array.
 struct Elements {
-  PyObject_HEAD PyObject* array;  // null: the end is reached
+  PyObject_HEAD PyObject* array;  // null: the end has been reached
   Py_ssize_t at;                  // the next element
-  Py_ssize_t first, end;          // which elements are copied
-  uint32_t issued;                // writes of the array's storage when they were
+  Py_ssize_t first, end;          // the range of copied elements
+  uint32_t issued;                // writes of the array's storage when they were copied
   Array copied;
 };
 Elements* as_elements(PyObject* o) { return reinterpret_cast<Elements*>(o); }
@@ -130,7 +130,7 @@ PyType_Spec element_spec = {"forerun._core.Elements", sizeof(Elements), 0,
 
 struct Flat {
   PyObject_HEAD PyObject* base;
-  Py_ssize_t index;  // of the element that comes next
+  Py_ssize_t index;  // of the next element
 };
 Flat* as_flat(PyObject* o) { return reinterpret_cast<Flat*>(o); }
 
@@ -148,13 +148,13 @@ PyObject* new_flat(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   return PyErr_Format(PyExc_TypeError, "flat: base must be a forerun array, got %s", Py_TYPE(base)->tp_name);
 }
 
-// Where element i of an array stands, in C order.
+// The offset of element i of an array, in C order.
 int64_t offset_of(const Layout& l, int64_t i) {
   if (l.contiguous()) return l.offset + i * static_cast<int64_t>(item_size(l.dtype));
   return l.offset + offset_at(i, l.shape, l.strides);
 }
 
-// Whether an int names an element of a plain array, and where it stands.
+// Whether an int selects an element of a plain array; and its offset.
 bool names_place(PyObject* self, PyObject* index, int64_t* offset) {
   const Array* a = plain_int(index) ? plain_array(as_flat(self)->base) : nullptr;
   if (!a) return false;
@@ -172,7 +172,7 @@ PyObject* read_flat(PyObject* self, PyObject* index) {
 }
 
 int write_flat(PyObject* self, PyObject* index, PyObject* value) {
-  if (!value) return PyErr_SetString(PyExc_TypeError, "flat: elements of an array must stay, got del"), -1;
+  if (!value) return PyErr_SetString(PyExc_TypeError, "flat: array elements cannot be deleted"), -1;
   int64_t offset;
   PyObject* base = as_flat(self)->base;
   const bool plain = names_place(self, index, &offset) && as_array(base)->array.writable() && !on_tape(base);
@@ -253,13 +253,13 @@ PyTypeObject* make_elements_type() {
 PyTypeObject* make_flat_type() {
   return flat_type = flat_base = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&flat_spec));
 }
-// A subclass without members of its own has nothing more to tear down.
+// A subclass without members of its own has no further members to release.
 void set_flat_type(PyTypeObject* type) {
   flat_type = type;
   if (type->tp_basicsize == sizeof(Flat) && type->tp_dictoffset == 0) type->tp_dealloc = end_flat;
 }
 
-// Libraries ask for __iter__ to tell arrays from scalars, which those without axes are to them.
+// Libraries check for __iter__ to distinguish arrays from scalars, and treat arrays without axes as scalars.
 PyObject* iterate(PyObject* array) {
   if (as_array(array)->array.layout.ndim() == 0)
     return PyErr_SetString(PyExc_TypeError, "iter: array must have an axis, got shape ()"), nullptr;

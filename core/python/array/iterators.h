@@ -1,4 +1,4 @@
-// Going through arrays: iter(x), and x.flat.
+// Iteration over arrays: iter(x), and x.flat.
 #pragma once
 #include <Python.h>
 
@@ -8,7 +8,7 @@ PyTypeObject* make_elements_type();
 // The base of x.flat: the Python package derives an iterator from it, with _read and _write for indices that are not
 // plain.
 PyTypeObject* make_flat_type();
-extern PyTypeObject* flat_base;  // what make_flat_type() has made
+extern PyTypeObject* flat_base;  // the result of make_flat_type()
 void set_flat_type(PyTypeObject* type);
 
 // iter(x), as the array type's slot.

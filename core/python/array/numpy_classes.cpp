@@ -1,4 +1,5 @@
-// Scalars while NumPy is replaced are of one class for each dtype, as NumPy's, and numbers instead of containers.
+// While NumPy is replaced, scalars have one class for each dtype, as NumPy's have, and are numbers instead of
+// containers.
 #include "python/array/numpy_classes.h"
 
 #include <algorithm>
@@ -17,10 +18,10 @@ namespace forerun {
 
 namespace {
 
-// The packages that see the types themselves while NumPy is replaced; none while it is not.
+// The packages that see the actual types while NumPy is replaced; otherwise empty.
 std::vector<std::string> plain_packages;
 
-// The name of a module, by its variables; empty without one.
+// The name of a module, from its variables; empty if it has no name.
 std::string_view module_name(PyObject* globals) {
   static PyObject* const key = PyUnicode_InternFromString("__name__");
   PyObject* name = globals ? PyDict_GetItemWithError(globals, key) : nullptr;
@@ -28,8 +29,8 @@ std::string_view module_name(PyObject* globals) {
   return text ? text : "";
 }
 
-// Whether the code that asks for an attribute is of one of those packages. With an abstract class, `isinstance` asks in
-// the module abc.
+// Whether the code that reads an attribute belongs to one of those packages. With an abstract class, `isinstance` reads
+// it in the module abc.
 bool asked_by_plain_package() {
   std::string_view asks = module_name(PyEval_GetGlobals());
   nb::object globals;
@@ -41,7 +42,7 @@ bool asked_by_plain_package() {
   return std::find(plain_packages.begin(), plain_packages.end(), package) != plain_packages.end();
 }
 
-// An attribute of a scalar, of which none says that it is a container.
+// An attribute of a scalar, without those that mark containers.
 PyObject* attribute_of_number(PyObject* self, PyObject* name) {
   static PyObject* const hidden[] = {PyUnicode_InternFromString("__len__"), PyUnicode_InternFromString("__iter__"),
                                      PyUnicode_InternFromString("__contains__")};
@@ -50,24 +51,24 @@ PyObject* attribute_of_number(PyObject* self, PyObject* name) {
   return PyErr_Format(PyExc_AttributeError, "'%s' object has no attribute '%U'", Py_TYPE(self)->tp_name, name);
 }
 
-// Scalars have no length, as NumPy's have none; arrays without axes have methods that raise.
+// Scalars have no length, as NumPy's; arrays without axes have methods that raise.
 void hide_containers(PyTypeObject* type, bool hidden) {
   if (hidden) type->tp_as_sequence->sq_length = type->tp_as_mapping->mp_length = nullptr;
   type->tp_getattro = hidden ? attribute_of_number : PyObject_GenericGetAttr;
   PyType_Modified(type);
 }
 
-// Makes scalars of a dtype instances of a class, or of that of all scalars again.
+// Makes scalars of a dtype instances of a class, or again of the common class.
 void set_class(DType t, PyTypeObject* type, bool own) {
   if (type->tp_base != scalar_type)
     throw Error(ErrorKind::type, std::string("imitate_numpy: classes must derive from scalar, got ") + type->tp_name);
-  type->tp_name = reinterpret_cast<PyTypeObject*>(scalar_class(t))->tp_name;  // in Python's errors
+  type->tp_name = reinterpret_cast<PyTypeObject*>(scalar_class(t))->tp_name;  // for Python's errors
   set_scalar_type_of(t, own ? type : scalar_type);
   hide_containers(type, own);
 }
 
 void imitate_numpy(nb::handle packages, const nb::dict& classes) {
-  static PyObject* kept = PyDict_New();  // the classes that scalars may be of
+  static PyObject* kept = PyDict_New();  // the classes that scalars may have
   static const char* const own_name = array_type->tp_name;
   plain_packages.clear();
   for (nb::handle package : packages) plain_packages.push_back(nb::cast<std::string>(package));
@@ -86,7 +87,7 @@ PyObject* get_class(PyObject* self, void*) {
   const bool scalar = is_scalar(self);
   if (plain_packages.empty() || (!scalar && type != array_type) || asked_by_plain_package())
     return Py_NewRef(reinterpret_cast<PyObject*>(type));
-  // `isinstance(x[0], float)` and `isinstance(x, numpy.ndarray)` decide what programs and libraries do.
+  // Programs and libraries depend on `isinstance(x[0], float)` and `isinstance(x, numpy.ndarray)`.
   if (scalar) return Py_NewRef(scalar_class(as_array(self)->array.layout.dtype));
   return Py_NewRef(reinterpret_cast<PyObject*>(&PyArray_Type));
 }

@@ -1,4 +1,4 @@
-// The classes of arrays and scalars as programs and libraries see them while NumPy is replaced.
+// The classes of arrays and scalars that programs and libraries see while NumPy is replaced.
 #pragma once
 #include <Python.h>
 

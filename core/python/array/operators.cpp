@@ -20,7 +20,8 @@ namespace forerun {
 
 namespace {
 
-// An array of NumPy's. While forerun replaces NumPy, its subclasses have operators of their own: a matrix multiplies.
+// Whether it is an array of NumPy's. While forerun replaces NumPy, its subclasses have operators of their own, such as
+// the product of matrices.
 bool is_numpy_array(PyObject* o) { return PyArray_CheckExact(o) || (!numpy_rules && PyArray_Check(o)); }
 
 bool is_operand(PyObject* o) {
@@ -28,7 +29,7 @@ bool is_operand(PyObject* o) {
          is_numpy_array(o) || PyArray_IsScalar(o, Generic);
 }
 
-// op(a, b) with lists as arrays, into `out` if there is one.
+// op(a, b) with lists as arrays, into `out` if it is not null.
 PyObject* call_binary(Operator which, PyObject* a, PyObject* b, PyObject* out) {
   if (!out && (is_scalar(a) || is_scalar(b)))
     if (PyObject* result = calculated_at_once(which, a, b); result || PyErr_Occurred()) return result;
@@ -51,8 +52,7 @@ PyObject* in_place(PyObject* a, PyObject* b) {
   return call_binary(which, a, b, is_scalar(a) ? nullptr : a);
 }
 
-// As NumPy's, a scalar of an integer repeats lists and tuples, which is what sequences do where this gives
-// NotImplemented.
+// As NumPy's, an integer scalar repeats lists and tuples: sequences do so if this returns NotImplemented.
 bool repeats(PyObject* list, PyObject* times) {
   return is_scalar(times) && is_list(list) && is_integer(as_array(times)->array.layout.dtype);
 }
@@ -74,7 +74,7 @@ bool equals_two(PyObject* integer) {
   return PyLong_AsLongAndOverflow(integer, &overflow) == 2;
 }
 
-// Powers that NumPy's operator does by another function, which is faster and may have other last bits.
+// Powers for which NumPy's operator calls another function, which is faster and may differ in the last bits.
 Operator power_operator(PyObject* a, PyObject* b) {
   bool number = PyFloat_CheckExact(b) || PyLong_CheckExact(b);
   if (!number || !is_array(a)) return Operator::power;
@@ -82,7 +82,7 @@ Operator power_operator(PyObject* a, PyObject* b) {
   if (is_integer(dtype) && PyLong_CheckExact(b)) return equals_two(b) ? Operator::square : Operator::power;
   if (!is_inexact(dtype)) return Operator::power;
   double exponent = PyFloat_AsDouble(b);
-  if (exponent == -1 && PyErr_Occurred()) {  // too large an integer
+  if (exponent == -1 && PyErr_Occurred()) {  // the integer is too large
     PyErr_Clear();
     return Operator::power;
   }
@@ -91,7 +91,7 @@ Operator power_operator(PyObject* a, PyObject* b) {
   return exponent == 2 ? Operator::square : exponent == -1 ? Operator::reciprocal : Operator::power;
 }
 
-// NumPy's error at the call for integers that are raised to a negative integer, which else a read raises.
+// Raises NumPy's error for integers raised to a negative integer during the call; otherwise a read would raise it.
 bool refused_power(PyObject* a, PyObject* b) {
   if (!numpy_rules || !is_array(a) || !PyLong_CheckExact(b) || !is_integer(layout_of(a).dtype)) return false;
   int overflow = 0;

@@ -28,7 +28,7 @@ namespace forerun {
 
 namespace {
 
-// NumPy's message for a read of one number from an array of several, or of none.
+// NumPy's message for reading one number from an array that has several elements, or none at all.
 const char* numpys_message(ErrorKind kind, bool truth, bool empty) {
   if (kind == ErrorKind::type) return "only 0-dimensional arrays can be converted to Python scalars";
   if (!truth) return "can only convert an array of size 1 to a Python scalar";
@@ -45,21 +45,21 @@ Error no_number(const char* op, const Layout& layout) {
                     (truth ? "; any() and all() give one" : "")};
 }
 
-// The first element of a one-element array, once it is computed.
+// The only element of a one-element array, once it is computed.
 const char* only_element(const char* op, PyObject* self) {
   const Array& a = get_array(op, self);
   if (const char* there = is_scalar(self) ? looked_at_once(a) : nullptr) return there;
   if (a.layout.size != 1) throw no_number(op, a.layout);
   BlockingCall call(op);
   if (!on_host(a)) {
-    alignas(16) thread_local char value[16];  // that was read last by this thread
+    alignas(16) thread_local char value[16];  // the element that this thread read last
     const Array copy = host_copy(a);
     wait_for(copy);
     std::memcpy(value, copy.storage()->data(), item_size(a.layout.dtype));
     return value;
   }
   wait_for(a);
-  // With the interpreter lock held, and all issued writes over, no thread writes.
+  // While the interpreter lock is held and all issued writes have ended, no thread writes.
   return a.storage()->data() + a.layout.offset;
 }
 
@@ -116,8 +116,8 @@ PyObject* numpy(PyObject* self, PyObject*) {
   return guarded([&] { return to_numpy(get_array("numpy", self)); });
 }
 
-// NumPy drops whatever an object's buffer raises, and calls __array__ in the same breath, which would wait again. What
-// must not get lost there, Ctrl-C above all, is kept for that call.
+// NumPy drops any error that an object's buffer raises, and calls __array__ right after it, which would wait again.
+// Errors that must not be lost there, Ctrl-C above all, are kept for that call.
 struct Dropped {
   PyObject *exception = nullptr, *array;
   PyFrameObject* frame;
@@ -130,7 +130,7 @@ struct Dropped {
     PyObject* raised;
     PyErr_Fetch(&type, &raised, &trace);
     PyErr_NormalizeException(&type, &raised, &trace);
-    // Another of its kind: the one that is raised will hold the frames that it passes.
+    // A copy of the exception: the raised one will hold the frames that it passes.
     PyObject* args = PyObject_GetAttrString(raised, "args");
     exception = args ? PyObject_CallObject(type, args) : nullptr;
     Py_XDECREF(args);
@@ -145,7 +145,7 @@ struct Dropped {
     Py_CLEAR(exception);
     return same;
   }
-  // Whether there is one for the call that the caller of the current Python function makes.
+  // Whether an error is kept for the call that the caller of the current Python function makes.
   bool waits(PyObject* of) const {
     PyFrameObject* now = PyEval_GetFrame();
     PyFrameObject* caller = now ? PyFrame_GetBack(now) : nullptr;
@@ -155,7 +155,7 @@ struct Dropped {
   }
 } dropped;
 
-// A format of the module struct, for the dtypes that programs compute with; null for others.
+// The format of the module struct for the common dtypes; null for others.
 const char* struct_format(DType t) {
   switch (t) {
     case DType::f64: return "d";
@@ -176,12 +176,12 @@ void fill_buffer(PyObject* self, Py_buffer* view, const char* values) {
   view->len = static_cast<Py_ssize_t>(a.layout.nbytes());
   view->itemsize = 1;
   view->readonly = 1;
-  a.storage()->retain_handle();  // an array that a scalar becomes has a copy
+  a.storage()->retain_handle();  // an array made from a scalar has a copy
   view->internal = a.storage();
 }
 
-// The value of a scalar, which nothing writes to, as a buffer. False: it is not computed, or of a rare dtype. NumPy
-// asks for the buffer of each element of a list.
+// The value of a scalar, to which no operation writes, as a buffer. False: it is not computed, or of a rare dtype.
+// NumPy requests the buffer of each element of a list.
 bool share_scalar(PyObject* self, Py_buffer* view, int flags) {
   const Array& a = as_array(self)->array;
   const char* format = is_scalar(self) && !(flags & PyBUF_WRITABLE) ? struct_format(a.layout.dtype) : nullptr;
@@ -193,8 +193,8 @@ bool share_scalar(PyObject* self, Py_buffer* view, int flags) {
   return true;
 }
 
-// Few values, which are computed, as a buffer of bytes. `numpy.ndarray(buffer=x)` keeps the address and
-// the array behind it, but not the buffer: so it is that of the array's own memory, where an array of NumPy has a copy.
+// Few computed values as a buffer of bytes. `numpy.ndarray(buffer=x)` keeps the address and the array, but not the
+// buffer: so the buffer is the array's own memory, while an array of NumPy would have a copy.
 bool share_small(PyObject* self, Py_buffer* view, int flags) {
   const Array& a = as_array(self)->array;
   const char* values = a.storage()->memory() == 0 && a.layout.contiguous() ? a.storage()->data() : nullptr;
@@ -213,13 +213,13 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
   PyObject* values = numpy(self, nullptr);
   if (!values) return dropped.keep(self), view->obj = nullptr, -1;
   const bool shared = share_small(self, view, flags);
-  int result = shared ? 0 : PyObject_GetBuffer(values, view, flags);  // belongs to `values`, which is read-only
+  int result = shared ? 0 : PyObject_GetBuffer(values, view, flags);  // owned by `values`, read-only
   Py_DECREF(values);
   return result;
 }
 
-// Other buffers belong to NumPy's arrays. Without this function numpy.frombuffer would take the address
-// of one, and keep the object alone.
+// Other buffers belong to NumPy's arrays. Without this function numpy.frombuffer would take the address of one, and
+// keep only the object.
 void release_buffer(PyObject*, Py_buffer* view) {
   if (view->internal) static_cast<Buffer*>(view->internal)->release_handle();
 }
@@ -265,7 +265,7 @@ PyObject* via_numpy(PyObject* self, const char* method, PyObject* args) {
   Py_DECREF(view);
   return result;
 }
-// The elements from axis k on, of those at `data`, in nested lists.
+// The elements at `data` from axis k on, in nested lists.
 PyObject* listed(const Layout& l, int k, const char* data) {
   if (k == l.ndim()) return scalar_at(l.dtype, data);
   PyObject* list = PyList_New(l.shape[k]);
@@ -279,7 +279,7 @@ PyObject* listed(const Layout& l, int k, const char* data) {
   return list;
 }
 
-constexpr int64_t kFewListed = 64;  // elements: of more NumPy's function takes less time
+constexpr int64_t kFewListed = 64;  // elements: for more NumPy's function takes less time
 
 PyObject* tolist(PyObject* self, PyObject*) {
   const Array& a = as_array(self)->array;

@@ -1,4 +1,4 @@
-// Reading values of arrays into Python and NumPy: these methods wait.
+// Methods that read values of arrays into Python and NumPy, and wait for them.
 #pragma once
 #include <Python.h>
 

@@ -1,6 +1,6 @@
 // The backward pass over the tape: from heads to leaves, later operations first.
-// Nodes are numbered in the order of recording, after those of their inputs. So the node with the largest number among
-// those reached has all its gradients, and goes next: a sorted table, no recursion, whatever the length of the tape.
+// Nodes are numbered in the order of recording, after those of their inputs. So of the nodes reached, the one with the
+// largest number has all its gradients, and is processed next: a sorted table, no recursion, however long the tape is.
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -73,7 +73,7 @@ void add_at(PyObject* sum, const nb::object& g, nb::handle index) {
   checked(call_operator(Operator::add, inputs, 2, part.ptr()));
 }
 
-// A gradient with the shape and dtype of the input.
+// A gradient cast and summed to the shape and dtype of the input.
 nb::object fitted(nb::object g, PyObject* like) {
   if (!is_array(g.ptr()))
     throw Error(ErrorKind::type, std::string("backward: gradients must be arrays, got ") + Py_TYPE(g.ptr())->tp_name);
@@ -92,7 +92,8 @@ void check_versions(NodeObject* node) {
                                           " saved must not be overwritten before, got an in-place write on them");
 }
 
-// A leaf of integers or bools: its gradient is zero. One that asks for none stands for an array of any place.
+// Whether it is a leaf of integers or bools, whose gradient is zero. A leaf with Request::null represents any array on
+// the tape.
 bool is_exact_leaf(PyObject* array) {
   const ArrayObject* a = as_array(array);
   return !is_inexact(a->array.layout.dtype) && PyObject_TypeCheck(a->node, leaf_type) &&
@@ -105,7 +106,7 @@ TapeSlot slot_of(PyObject* array) { return {as_array(array)->node, as_array(arra
 
 class BackwardPass {
  public:
-  // variables: whose gradients are wanted, as new arrays; null: those of all leaves, which receive them.
+  // variables: the arrays whose gradients are returned as new arrays; null: all leaves receive theirs.
   BackwardPass(const std::vector<nb::object>* variables, bool keep, bool create)
       : create_(create), keep_(keep || create), to_leaves_(!variables) {
     if (variables)
@@ -127,8 +128,8 @@ class BackwardPass {
     add(pending.gradients[at], std::move(g));
   }
 
-  // The same for a gradient that is zero but at a basic index. Later ones are added where they belong: many views of
-  // one array cost no more than the array.
+  // The same for a gradient that is zero except at a basic index. Later ones are added in place: many views of one
+  // array cost no more than the array.
   void accumulate_slice(PyObject* array, const nb::object& g, nb::handle index) {
     PyObject* node = as_array(array)->node;
     if (PyObject_TypeCheck(node, leaf_type)) {
@@ -175,7 +176,7 @@ class BackwardPass {
  private:
   struct Pending {
     nb::object node;
-    std::vector<nb::object> gradients;  // of its outputs, by number; null where none has arrived
+    std::vector<nb::object> gradients;  // of its outputs, by number; null until a gradient arrives
     std::vector<bool> own;              // no other reference to this array exists: it may be written to
     void hold(size_t at) {
       if (gradients.size() <= at) gradients.resize(at + 1), own.resize(at + 1);
@@ -251,8 +252,8 @@ class BackwardPass {
     auto* p = reinterpret_cast<PrimitiveObject*>(node->op);
     PyObject* grads = ufunc ? u->grads : primitive ? p->grads : nullptr;
     const char* name = ufunc ? u->name : primitive ? PyUnicode_AsUTF8(p->name) : "";
-    nb::object together;     // of ops that compute them all at once
-    if (!grads) site.end();  // functions of the program's own have lines of their own
+    nb::object together;     // of ops that compute all of them at once
+    if (!grads) site.end();  // functions of the program have lines of their own
     if (!grads)
       together = hang_if_finalizing([&] {
         return nb::object(nb::handle(node->op).attr("gradients")(nb::handle(g), nb::handle(inputs),
@@ -278,7 +279,7 @@ class BackwardPass {
     return item;
   }
 
-  // The outputs as gradients may use them: on the tape, if gradients are to be differentiated.
+  // The outputs in the form that gradients may use: on the tape, if gradients are to be differentiated.
   nb::object placed(NodeObject* node) {
     if (!create_ || !(node->save & kSaveOutputs)) return nb::borrow(node->outputs);
     nb::object outputs = checked(PyTuple_New(PyTuple_GET_SIZE(node->outputs)));
@@ -292,12 +293,12 @@ class BackwardPass {
 
   const uint32_t site_ = current_site();  // the line of operations that package code issues for the backward pass
   const bool create_, keep_, to_leaves_;
-  std::map<unsigned long long, Pending, std::greater<>> waiting_;  // by number of the node: the largest goes next
-  std::set<PyObject*> leaves_;            // that have received a part; alive, as the tape holds them
-  std::map<TapeSlot, nb::object> found_;  // gradients that are wanted as arrays; null: not yet
+  std::map<unsigned long long, Pending, std::greater<>> waiting_;  // by number of the node: the largest is next
+  std::set<PyObject*> leaves_;                                     // that have received a part; kept alive by the tape
+  std::map<TapeSlot, nb::object> found_;  // gradients that are returned as arrays; null: not computed yet
 };
 
-// Recording and training of this thread while a walk goes on.
+// The recording and training modes of this thread during a backward pass.
 struct Switches {
   Switches(bool r, bool t) : recorded(std::exchange(recording, r)), trained(std::exchange(training, t)) {}
   ~Switches() { recording = recorded, training = trained; }

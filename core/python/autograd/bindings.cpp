@@ -33,7 +33,7 @@ void record_call(nb::handle op, nb::tuple inputs, nb::tuple outputs, nb::object 
     throw nb::python_error();
 }
 
-// Per leaf another number whenever its gradient has received a part, or been written to.
+// For each leaf a number that changes whenever its gradient has received a part, or been written to.
 nb::list gradient_versions(nb::handle leaves) {
   nb::list versions;
   for (nb::handle leaf : leaves) {

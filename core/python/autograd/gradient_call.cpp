@@ -37,7 +37,7 @@ PyObject* call_gradient(const char* op, PyObject* grads, Py_ssize_t i, PyObject*
   if (grad == Py_None)
     return PyErr_Format(PyExc_NotImplementedError, "%s: gradient of operand %zd must be defined, got none", op, i);
   PyObject* sources = PyTuple_GET_ITEM(grad, 1);
-  constexpr Py_ssize_t kMost = 16;  // said to primitive() in Python
+  constexpr Py_ssize_t kMost = 16;  // stated in primitive() in Python
   PyObject* args[kMost];
   Py_ssize_t n = PyBytes_GET_SIZE(sources), made = 0;
   auto* source = reinterpret_cast<unsigned char*>(PyBytes_AS_STRING(sources));

@@ -1,10 +1,10 @@
-// Calling the gradient function of an op.
+// Calls of the gradient function of an op.
 #pragma once
 #include <Python.h>
 
 namespace forerun {
 
-// Where an argument of a gradient function comes from: below kAttribute, the input of that number; below kGradient, the
+// The source of an argument of a gradient function: below kAttribute, the input of that number; below kGradient, the
 // attribute.
 enum Source : unsigned char { kAttribute = 64, kGradient = 128, kOutput, kNumber, kInputs, kShape, kDType };
 

@@ -90,7 +90,8 @@ PyType_Slot slots[] = {
 PyType_Spec spec = {"forerun._core.Variable", sizeof(LeafObject), 0,
                     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots};
 
-// A gradient is written to, so it is not a scalar: one without other references becomes an array, others are copied.
+// Gradients are written to, so they are not scalars: a scalar without other references becomes an array, others are
+// copied.
 PyObject* writable_gradient(nb::object g) {
   if (!is_scalar(g.ptr())) return g.release().ptr();
   ArrayObject* a = as_array(g.ptr());
@@ -100,13 +101,13 @@ PyObject* writable_gradient(nb::object g) {
   return own.release().ptr();
 }
 
-// Whether `array` alone has its memory: no view of it, nothing that is kept for a gradient.
+// Whether `array` is the only user of its memory: it has no views, and is not kept for a gradient.
 bool alone(const Array& array) {
   return array.storage() && array.covers_storage() && array.storage()->has_one_handle();
 }
 
-// Gives the gradient array the memory of a new gradient without other references, in place of a copy of its values.
-// False: cannot be.
+// Gives the gradient array the memory of a new gradient without other references, instead of copying its values. False:
+// it cannot.
 bool take_over(PyObject* to, PyObject* from) {
   ArrayObject *a = as_array(to), *b = as_array(from);
   if (Py_REFCNT(from) != 1 || a->node || !alone(a->array) || !alone(b->array)) return false;
@@ -132,14 +133,14 @@ bool receive_gradient(LeafObject* leaf, PyObject* g, bool first) {
   if (leaf->request == Request::null) return true;
   ++leaf->received;
   bool anew = first && leaf->request == Request::write;
-  if (as_array(g)->node || !anew) {  // one on the tape, for gradients of gradients, is never written into
+  if (as_array(g)->node || !anew) {  // a gradient on the tape, for gradients of gradients, is never written to
     PyObject* sum = anew                ? held.release().ptr()
                     : as_array(g)->node ? PyNumber_Add(leaf->grad, g)
                                         : PyNumber_InPlaceAdd(leaf->grad, g);
     if (!sum) return false;
     sum = writable_gradient(nb::steal(sum));
     Py_SETREF(leaf->grad, sum);
-  } else if (capture || !is_array(leaf->grad) || !take_over(leaf->grad, g)) {  // recorded, it must be an op
+  } else if (capture || !is_array(leaf->grad) || !take_over(leaf->grad, g)) {  // while capturing it must be an op
     assign(writable("backward", get_array("backward", leaf->grad)), get_array("backward", g));
   }
   return true;

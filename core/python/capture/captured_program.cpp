@@ -1,4 +1,4 @@
-// The type forerun._core.Program: a string of ops that was recorded, and is issued again by a call.
+// The type forerun._core.Program: a sequence of ops that was recorded, and is issued again by a call.
 #include "python/capture/captured_program.h"
 
 #include <structmember.h>
@@ -33,28 +33,28 @@ namespace forerun {
 
 namespace {
 
-// The gradients of a recorded call, for gradients of some of its outputs.
+// A program for the gradients of a recorded call, from gradients of some of its outputs.
 struct Back {
   std::vector<bool> arrived;
   nb::object program;
-  std::vector<int> flows;  // inputs that get one
+  std::vector<int> flows;  // inputs that get a gradient
 };
 
 struct ProgramObject {
   PyObject_HEAD vectorcallfunc vectorcall;
-  PyObject* call;            // what Python knows of the recorded call
+  PyObject* call;            // Python's data about the recorded call
   std::vector<Back>* backs;  // programs of its gradients
-  bool no_back;              // there can be none
+  bool no_back;              // no such program is possible
   PyObject* leaves;          // a tuple of arrays: inputs of these nodes besides its own
   std::shared_ptr<const Program>* program;
   // The state that a call must find unchanged: switches, and which inputs are on the tape.
   std::vector<bool>* taped;
-  std::vector<bool>* scalars;  // which inputs, and then which results, are scalars
+  std::vector<bool>* scalars;  // which inputs, followed by which results, are scalars
   std::vector<int>* graded;    // results that are on the tape
   bool recording, training;
   DType default_float;
-  int free;     // the first inputs may be views that start anywhere
-  int results;  // of the outputs; the others are what the gradients need
+  int free;     // the first inputs may be views with any offset
+  int results;  // of the outputs, the number of results; gradients need the others
 };
 
 constexpr size_t kMostBacks = 32;
@@ -63,7 +63,7 @@ ProgramObject* as_program(PyObject* o) { return reinterpret_cast<ProgramObject*>
 PyTypeObject* program_type = nullptr;
 PyObject* call(PyObject* self, PyObject* const* args, size_t nargsf, PyObject*);
 
-// --- making one ------------------------------------------------------------------------------------------------------
+// --- construction ----------------------------------------------------------------------------------------------------
 
 void begin(nb::handle inputs) {
   if (capture) throw Error(ErrorKind::runtime, "capture: must not be nested, got one inside another");
@@ -128,7 +128,7 @@ nb::object first_read() {
 
 // --- running ---------------------------------------------------------------------------------------------------------
 
-// Dense, but inside of something larger: programs take a copy, wherever it starts.
+// Whether the array is a dense part of a larger storage: programs take a copy, whatever its offset is.
 bool is_inside(const Array& a) { return a.storage() && a.layout.contiguous() && !a.covers_storage(); }
 
 void fill(const Array& from, const Array& to) {
@@ -145,7 +145,7 @@ nb::object as_base_array(nb::object o) {
   return wrapped(std::move(copy));
 }
 
-// Copies are made, but not filled yet.
+// Copies are allocated, but not filled yet.
 bool suits(ProgramObject* p, PyObject* const* inputs, size_t n, std::vector<const Array*>& arrays,
            std::vector<std::pair<size_t, Array>>& copies) {
   const Program& program = **p->program;
@@ -235,7 +235,7 @@ PyObject* call(PyObject* self, PyObject* const* args, size_t nargsf, PyObject*) 
 int traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
   Py_VISIT(as_program(self)->call);
-  if (auto* backs = as_program(self)->backs)  // there is none where there was no memory for it
+  if (auto* backs = as_program(self)->backs)  // null if there was no memory for it
     for (const Back& back : *backs) Py_VISIT(back.program.ptr());
   Py_VISIT(as_program(self)->leaves);
   return 0;
@@ -346,11 +346,11 @@ nb::object unfolded(NodeObject* node) {
 void init_captured_programs(Module& m) {
   program_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
   m.attr("Program") = nb::steal(reinterpret_cast<PyObject*>(program_type));
-  m.def("capture", begin, nb::arg("inputs"), "From now on, what this thread issues is recorded too.");
+  m.def("capture", begin, nb::arg("inputs"), "From now on, operations that this thread issues are also recorded.");
   m.def("capture_end", end, nb::arg("inputs"), nb::arg("free"), nb::arg("results"), nb::arg("saved"),
         nb::arg("about").none(), nb::arg("graded"), nb::arg("leaves"), nb::arg("name"), nb::arg("apart"),
         "Ends recording: the program that makes `results`, and `saved` for the gradients of those `graded`. apart: its "
-        "inputs come at different times.");
+        "inputs are ready at different times.");
   m.def("as_base_array", as_base_array, "The array, or if it is a view of dense rows inside another one, a copy.");
   m.def("capture_paused", paused, nb::arg("function"), nb::sig("def capture_paused(function: Any) -> Any"),
         "The result of a function whose operations are not recorded.");

@@ -8,12 +8,13 @@
 
 namespace forerun {
 
-// A node of a recorded call has the program as its op, and what its gradients need as its attributes.
+// Whether the op of a node is a program: the node of a recorded call has the program as its op, and the values for its
+// gradients as attributes.
 bool is_program(PyObject* op);
-// The gradients of the node's inputs (null: none) from those of its outputs (null: none has arrived), as a program,
-// which the first call records. False: there is none.
+// The gradients of the node's inputs (null: no gradient) from those of its outputs (null: not arrived), as a program,
+// which the first call records. False: there is no program.
 bool run_back(NodeObject* node, const std::vector<nanobind::object>& gradients, std::vector<nanobind::object>& back);
-// Its ops on the tape again: the outputs.
+// Puts its ops onto the tape again; returns the outputs.
 nanobind::object unfolded(NodeObject* node);
 
 }  // namespace forerun

@@ -27,7 +27,7 @@ nb::tuple tuple_of(const Dims& dims) {
   return nb::cast<nb::tuple>(made);
 }
 
-// (dtype, shape, strides, offset or None, dtype and elements of the storage, whether it is a scalar), and "mode" of
+// (dtype, shape, strides, offset or None, dtype and elements of the storage, whether it is a scalar), and "mode" for
 // outputs.
 nb::object operand_tuple(const OpSpec::Operand& operand, bool output) {
   const Layout& layout = operand.layout;
@@ -86,7 +86,7 @@ nb::tuple tuple_of_all(const std::vector<T>& values) {
   return nb::tuple(all);
 }
 
-// The module that forerun._pjrt.lowering writes.
+// Writes modules by calling forerun._pjrt.lowering.
 class PythonWriter final : public pjrt::Writer {
  public:
   PythonWriter(nb::object operation, nb::object program)
@@ -149,7 +149,7 @@ nb::object open_accelerators(const char* path, nb::handle given, nb::handle fold
   return nb::int_(n);
 }
 
-// The device of an engine's number, of those of all plugins.
+// The client of an engine's device, and the device's number within the client.
 const pjrt::Client& client_of(int number, size_t& i) {
   i = static_cast<size_t>(number - kFirstAccelerator);
   for (const auto& backend : backends) {

@@ -1,5 +1,5 @@
-// Plugins and what they found, for `forerun info`; and modules run at once, with arrays of NumPy, for tests of plugins
-// and of the texts that are compiled.
+// Plugins and the devices that they found, for `forerun info`; and modules run at once, with arrays of NumPy, for tests
+// of plugins and of the compiled texts.
 #include "python/devices/pjrt.h"
 
 #include <chrono>
@@ -67,7 +67,7 @@ struct Opened {
   std::unique_ptr<pjrt::ModuleCache> modules;
 };
 
-// Those that were opened, by number. A client has threads, so it ends when it is closed, or with the process.
+// The open clients, by number. A client has threads, so it ends when it is closed, or with the process.
 std::mutex opened_mutex;
 auto& opened = *new std::map<int, std::shared_ptr<Opened>>;
 int next_number = 0;
@@ -80,7 +80,7 @@ std::shared_ptr<Opened> find(int number) {
   return found->second;
 }
 
-// The number of a client, or none: the plugin has no device.
+// Opens a client and returns its number; no value: the plugin has no device.
 std::optional<int> open_client(const std::string& path, const pjrt::ClientOptions& options,
                                std::optional<std::filesystem::path> folder, size_t most) {
   auto client = pjrt::Client::create(pjrt::Plugin::load(path), options);
@@ -135,7 +135,7 @@ nb::dict compile_stats(int number) { return stats_dict(find(number)->modules->st
 
 // --- execution -------------------------------------------------------------------------------------------------------
 
-// An array of NumPy as the plugin takes it: dense, in C order.
+// An array of NumPy in the form that the plugin needs: dense, in C order.
 struct HostArray {
   nb::object owner;
   const void* data;
@@ -178,13 +178,13 @@ std::vector<pjrt::Buffer> execute(const Opened& one, size_t place, const std::st
     arguments.push_back(pjrt::Buffer::from_host(device, a.data, a.dtype, a.shape, false, copied[i]));
     raw.push_back(arguments.back().raw());
   }
-  for (const pjrt::Event& event : copied) check(event.wait());  // the arrays may go
+  for (const pjrt::Event& event : copied) check(event.wait());  // afterwards the arrays may be freed
   std::vector<pjrt::Buffer> results = module->execute(device, raw, kept, call_location);
   for (const pjrt::Buffer& result : results) check(result.ready().wait());
   return results;
 }
 
-// A module with its arguments on the device, which it keeps.
+// A module with its arguments on the device.
 struct Prepared {
   pjrt::ModuleCache::ModulePtr module;
   std::vector<pjrt::Buffer> arguments;
@@ -207,7 +207,7 @@ Prepared prepare(const Opened& one, const pjrt::Device& device, const std::strin
   return made;
 }
 
-// Executes all of them, each when the one before it has ended.
+// Executes all of them, each after the one before has ended.
 double seconds_of_round(const std::vector<Prepared>& all, const pjrt::Device& device) {
   const auto begun = std::chrono::steady_clock::now();
   for (const Prepared& one : all) {
@@ -287,7 +287,7 @@ void init_pjrt(Module& m) {
         "in the folder.");
   m.def("pjrt_close", close, nb::arg("client"), "Ends a client; its devices are gone.");
   m.def("pjrt_info", info, nb::arg("client"), nb::sig("def pjrt_info(client: int) -> dict[str, Any]"),
-        "Return what is known about a plugin, its platform and its devices.");
+        "Return information about a plugin, its platform and its devices.");
   m.def("pjrt_compile_stats", compile_stats, nb::arg("client"),
         nb::sig("def pjrt_compile_stats(client: int) -> dict[str, Any]"),
         "Return how many modules were compiled, in which time, and how many were found.");

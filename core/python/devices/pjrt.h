@@ -1,4 +1,4 @@
-// How Python gives the options of plugins, and the information about their modules that it gets.
+// Options of plugins given in Python, and information about devices for Python.
 #pragma once
 #include <nanobind/nanobind.h>
 

@@ -1,4 +1,4 @@
-// Functions of other libraries that are adapted to forerun's arguments: arrays, scalars and functions, also in lists,
+// Functions of other libraries that are adapted to arguments of forerun: arrays, scalars and functions, also in lists,
 // tuples, dicts and slices.
 #include <algorithm>
 
@@ -13,12 +13,12 @@ namespace forerun {
 
 namespace {
 
-constexpr int kDepth = 3;  // of containers in containers
+constexpr int kDepth = 3;  // of nested containers
 
 // Whether an argument is, or holds, an array or a function of forerun.
 bool needs_conversion(PyObject* o, int depth);
 
-// A function that may return forerun's values, or is forerun's; no class, and none that is made in C.
+// Whether it is a function that may return forerun's values, or one of forerun's; not a class, and not a C function.
 bool may_return_arrays(PyObject* o) { return PyCallable_Check(o) && !PyType_Check(o) && !PyCFunction_Check(o); }
 
 bool any_needs_conversion(PyObject* const* items, Py_ssize_t n, int depth) {
@@ -41,8 +41,8 @@ bool needs_conversion(PyObject* o, int depth) {
   return false;
 }
 
-// The function is made with another one, which is called with the arguments as a tuple and a dict where one of them is
-// forerun's, or is a function. Null without an exception set: none is.
+// The function is constructed with another one, which is called with the arguments as a tuple and a dict if one of them
+// is forerun's, or is a function. Null without an exception set: no argument is.
 PyObject* adapted(const DirectCall& call) {
   const Py_ssize_t named = call.kwnames ? PyTuple_GET_SIZE(call.kwnames) : 0;
   if (!any_needs_conversion(call.args, call.n + named, kDepth)) return nullptr;

@@ -18,7 +18,7 @@
 
 namespace forerun {
 
-// The entries, by subject; each file of this folder adds its own.
+// Adds the entries, by subject; each file of this folder adds its own.
 void add_direct_creation();
 void add_direct_ranges();
 void add_direct_conversions();
@@ -50,7 +50,7 @@ struct FunctionObject {
 };
 FunctionObject* as_function(PyObject* o) { return reinterpret_cast<FunctionObject*>(o); }
 
-// The entry, with an array in place of a list of numbers, or NumPy's array, that comes first.
+// Calls the entry with an array in place of a first argument that is a list of numbers, or NumPy's array.
 PyObject* call_with_array(const Entry& entry, const DirectCall& call) {
   constexpr Py_ssize_t kMost = 8;
   const Py_ssize_t n = call.n + (call.kwnames ? PyTuple_GET_SIZE(call.kwnames) : 0);
@@ -99,7 +99,7 @@ PyObject* make(PyTypeObject* type, PyObject*, PyObject*) {
   return self;
 }
 
-// As Python's functions do: an attribute of a class is a method of its instances.
+// As with Python's functions, an attribute of a class is a method of its instances.
 PyObject* bind(PyObject* self, PyObject* instance, PyObject*) {
   return instance && instance != Py_None ? PyMethod_New(self, instance) : Py_NewRef(self);
 }

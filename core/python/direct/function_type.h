@@ -15,8 +15,8 @@
 
 namespace forerun {
 
-// A call: `n` positional arguments, then those named in `kwnames` (a tuple, or null). `data`: what the function was
-// made with.
+// A call: `n` positional arguments, then those named in `kwnames` (a tuple, or null). `data`: the data with which the
+// function was constructed.
 struct DirectCall {
   PyObject* const* args;
   Py_ssize_t n;
@@ -33,10 +33,10 @@ struct DirectCall {
   bool arrange(const char* const* names, PyObject** values, size_t count) const;
 };
 
-// A new reference; null without an exception set: the call is not plain, and nothing has happened.
+// A new reference; null without an exception set: the call is not plain, and nothing has changed.
 using DirectEntry = PyObject* (*)(const DirectCall&);
-// Whether the entry is tried with an array in place of a first argument that is a list of numbers, or NumPy's: on a
-// copy, or where NumPy's array lies.
+// Whether the entry is tried with an array in place of a first argument that is a list of numbers, or NumPy's array: a
+// copy of it, or an array that reads NumPy's memory in place.
 enum class Lists { as_they_are, as_arrays, read_in_place };
 void add_direct(const char* name, DirectEntry entry, Lists lists = Lists::as_they_are);
 

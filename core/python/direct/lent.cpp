@@ -20,12 +20,12 @@ namespace forerun {
 
 namespace {
 
-constexpr int64_t kLongest = 4000;  // us of a wait for pending operations, which looks for no signals
-constexpr int64_t kBytes = 32'000;  // in each us of it: it takes a quarter of the time of a copy
+constexpr int64_t kLongest = 4000;  // us of a wait for pending operations, during which signals are not checked
+constexpr int64_t kBytes = 32'000;  // per us of it: it takes a quarter of the time of a copy
 
 bool is_dense(PyArrayObject* array) { return PyArray_IS_C_CONTIGUOUS(array) || PyArray_IS_F_CONTIGUOUS(array); }
 
-// Whether it is a matrix whose rows or columns do not overlap, and have no gaps within.
+// Whether it is a matrix whose rows or columns do not overlap, and are contiguous.
 bool has_dense_lines(PyArrayObject* array) {
   if (PyArray_NDIM(array) != 2) return false;
   const npy_intp item = PyArray_ITEMSIZE(array);

@@ -1,7 +1,8 @@
-// NumPy's arrays as operands that operations read where they are, without a copy.
+// NumPy's arrays as operands that operations read in place, without a copy.
 //
 // The program may write to such an array as soon as the call returns, so the call waits until its operations have
-// ended. That pays where they take no longer than the copy would: in reductions, and in products with a few vectors.
+// ended. That pays off where they take no longer than the copy would: in reductions, and in products with a few
+// vectors.
 //
 // Results must not depend on whether an array is lent or copied: the copy is dense, in C or Fortran order. Reductions
 // sum elements in an order that depends on the layout, so only dense arrays are lent to them; products read rows or
@@ -20,7 +21,7 @@ enum class Reader { reduction, product };
 // operations are captured, or a wait is not allowed here; or because other operations are pending, behind which the
 // wait could take long.
 nb::object lent_by(PyObject* numpy, Reader reader);
-// The result of the operations on a lent array, after a wait for their end. Null: as it is.
+// The result of the operations on a lent array, after a wait for their end. Null is passed through.
 PyObject* when_ended(PyObject* result);
 
 }  // namespace forerun

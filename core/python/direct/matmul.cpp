@@ -23,7 +23,7 @@ namespace {
 
 constexpr int64_t kMultipliedAtOnce = 1 << 15;  // products of two numbers that need no operation
 
-// a @ b of one dtype, where one of them is a vector, if there are few products. No storage: an operation must do it.
+// a @ b of one dtype, where one operand is a vector, if there are few products. No storage: an operation must do it.
 Array multiplied_at_once(const Array& a, const Array& b, DType t) {
   const bool matrix_first = a.layout.ndim() == 2, vectors = !matrix_first && b.layout.ndim() == 1;
   const Layout& larger = matrix_first ? a.layout : b.layout;
@@ -52,14 +52,14 @@ PyObject* product_of_plain(PyObject* first, PyObject* second) {
 
 constexpr int64_t kFewVectors = 32;  // with which a product takes no longer than a copy of the other operand
 
-// Whether an operand is a vector, or a matrix of a few of those that are multiplied with the rows of the first operand,
-// or with the columns of the second one.
+// Whether an operand is a vector, or a matrix of few vectors, which are multiplied with the columns of the second
+// operand or, if `is_second`, with the rows of the first one.
 bool has_few_vectors(PyObject* operand, bool is_second) {
   const Array* a = plain_array(operand);
   return a && (a->layout.ndim() < 2 || (a->layout.ndim() == 2 && a->layout.shape[is_second ? 1 : 0] <= kFewVectors));
 }
 
-// a @ b, of which NumPy's larger operand is read where it lies.
+// a @ b, with NumPy's larger operand read in place.
 PyObject* product_in_place(PyObject* first, PyObject* second) {
   const auto bytes = [](PyObject* o) {
     return PyArray_CheckExact(o) ? PyArray_NBYTES(reinterpret_cast<PyArrayObject*>(o)) : npy_intp{0};

@@ -1,11 +1,11 @@
-// Plain calls of functions that NumPy computes: on few values that are computed, NumPy's function runs in the call.
+// Plain calls of functions that NumPy computes: for few computed values, NumPy's function runs during the call.
 //
-// An entry is made with NumPy's function, the names of the parameters, what each may be, and the kinds of dtypes that
-// arrays may have. Calls that NumPy refuses go to the Python function, which raises the error, as do calls with a dtype
+// An entry is constructed with NumPy's function, the names and kinds of the parameters, and the kinds of dtypes that
+// arrays may have. Calls that NumPy rejects go to the Python function, which raises the error, as do calls with a dtype
 // other than forerun's.
 //
-// Functions that make views get only the layout of the elements. None writes into an array of the program: NumPy's
-// functions may let other threads run, whose writes would be lost where NumPy writes a copy back.
+// Functions that make views get only the layout of the elements. No function writes into an array of the program:
+// NumPy's functions may let other threads run, whose writes would be lost where NumPy writes a copy back.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -36,12 +36,12 @@ namespace forerun {
 
 namespace {
 
-constexpr int64_t kMostBytes = 1 << 15;     // of all arrays: as of a host task that runs in the call
-constexpr int64_t kMostOfNumpy = 1 << 17;   // the same where they are NumPy's, which would be copied otherwise
-constexpr int64_t kMostCopied = 1 << 10;    // bytes of an array that NumPy's function gets a copy of
+constexpr int64_t kMostBytes = 1 << 15;     // of all arrays: as for a host task that runs during the call
+constexpr int64_t kMostOfNumpy = 1 << 17;   // the same for NumPy's arrays, which would be copied otherwise
+constexpr int64_t kMostCopied = 1 << 10;    // bytes of an array whose copy is passed to NumPy's function
 constexpr int64_t kMostOfMatrix = 1 << 10;  // elements
-constexpr int64_t kMostNumbers = 1 << 12;   // that NumPy looks at, which finds bools far sooner
-constexpr long kMostCount = 64;             // of a number that says how much there will be, and of numbers in a list
+constexpr int64_t kMostNumbers = 1 << 12;   // that NumPy examines; bools are found much faster
+constexpr long kMostCount = 64;             // of a result's size given as a number, and of numbers in a list
 constexpr Py_ssize_t kMostParameters = 8;
 
 enum class What { values, views };
@@ -54,7 +54,7 @@ char kind_of(DType t) {
 
 struct NumpyCall {
   What what = What::values;
-  bool waits = false;  // the function waits for its arrays anyway
+  bool waits = false;  // the function waits for its arrays in any case
   const char* kinds =
       "";  // of dtypes: b bool, i signed, u unsigned, f float, c complex; F floats of 32 and 64 bits, D of 64 bits
   int64_t bytes = 0, of_numpy = 0;  // of forerun's arrays, and of NumPy's
@@ -63,12 +63,12 @@ struct NumpyCall {
   bool narrow = false;                      // or of shorter ones
   bool all_floats = true;                   // all arrays are of 64-bit floats
   bool all_numbers = true;                  // or of these and 64-bit integers
-  bool has_float = false, has_int = false;  // among numbers that stand for arrays
+  bool has_float = false, has_int = false;  // among numbers in place of arrays
   PyObject* gives = Py_None;                // the class of a named tuple
   const Array* first = nullptr;
   PyObject* first_object = nullptr;
 
-  // The argument for a parameter of this sort (src/forerun/ops/_base/primitive.py lists them), as a new reference.
+  // The argument for a parameter of this kind (src/forerun/ops/_base/primitive.py lists them), as a new reference.
   // Null: not plain.
   PyObject* argument(char sort, PyObject* o) {
     if (what == What::values && sort == 'n' && PyList_CheckExact(o))
@@ -81,10 +81,10 @@ struct NumpyCall {
       case 'a': return array(o);                                   // an array
       case 'A': return absent(o) ? Py_NewRef(Py_None) : array(o);  // an array, or None
       case 'd': return vector(o);                                  // a vector
-      case 'h': return haystack(o);                                // an array of any size, of which little is read
-      case 'w': return read_in_part(o);                            // an array; NumPy's of any size
-      case 'r': return looked_at(o);  // bools, however many, or some numbers, for which the function waits
-      case 'm': return matrix(o);     // a small matrix: its cost grows faster than its size
+      case 'h': return haystack(o);      // an array of any size, few elements of which are read
+      case 'w': return read_in_part(o);  // an array; NumPy's of any size
+      case 'r': return looked_at(o);     // bools, any number of them, or some numbers, for which the function waits
+      case 'm': return matrix(o);        // a small matrix: its cost grows faster than its size
       case 'e': return PyList_CheckExact(o) ? integers(o) : array(o);  // an array, or a list of ints
       case 'l': return arrays(o);                                      // a tuple or list of arrays
       case 'n': return number(o) ? Py_NewRef(o) : array(o);            // an array, a number, or a list of ints
@@ -94,20 +94,19 @@ struct NumpyCall {
       case 'b': return PyBool_Check(o) ? Py_NewRef(o) : nullptr;
       case 's': return PyUnicode_CheckExact(o) ? Py_NewRef(o) : nullptr;
       case 'S':
-        return narrow || !PyUnicode_CheckExact(o) ? nullptr
-                                                  : Py_NewRef(o);        // a str, beside no floats of less than 64 bits
-      case 'c': return plain_int(o) && few(o) ? Py_NewRef(o) : nullptr;  // a number of things
-      default: return nullptr;                                           // nothing but the default
+        return narrow || !PyUnicode_CheckExact(o) ? nullptr : Py_NewRef(o);  // a str, but not next to short floats
+      case 'c': return plain_int(o) && few(o) ? Py_NewRef(o) : nullptr;      // a count
+      default: return nullptr;                                               // only the default
     }
   }
-  // Whether numbers have become what the Python function makes of them: NumPy lets them take the arrays' dtype.
+  // Whether the numbers get the same dtype as in the Python function: in NumPy they take the arrays' dtype.
   bool fits() const {
     if (has_float && !all_floats) return false;
     return !has_int || all_numbers;
   }
 
  private:
-  std::vector<nb::object> listed_;  // arrays of lists of numbers, as long as the call lasts
+  std::vector<nb::object> listed_;  // arrays of lists of numbers, for the duration of the call
 
   bool takes(DType t) const {
     if (std::strchr(kinds, kind_of(t))) return true;
@@ -115,7 +114,7 @@ struct NumpyCall {
   }
   bool note(PyObject* o, const Array& a) {
     if (a.layout.size == 0 || !note(a.layout.dtype, as_array(o)->device))
-      return false;  // some loop for ever on nothing
+      return false;  // some functions never return for empty arrays
     if (!first) first = &a, first_object = o;
     return true;
   }
@@ -128,8 +127,8 @@ struct NumpyCall {
     all_numbers = all_numbers && (t == DType::f64 || t == DType::i64);
     return true;
   }
-  // A NumPy array on the values, which no operation writes while it exists; on no values for functions that make views.
-  // Null: not plain.
+  // A NumPy array on the values, to which no operation writes while it exists; without values for functions that make
+  // views. Null: not plain.
   PyObject* array(PyObject* o) {
     if (what == What::values && PyArray_CheckExact(o)) return as_it_is(o, kMostOfNumpy);
     const Array* a = what == What::views ? plain_array(o) : plain_values(o);
@@ -147,7 +146,7 @@ struct NumpyCall {
                        PyArray_ISBEHAVED_RO(array);
     return plain && (of_numpy += PyArray_NBYTES(array)) <= most && note(t, here()) ? Py_NewRef(o) : nullptr;
   }
-  // An array of NumPy of any size, whose parts cost less to read than a copy of all; or another array.
+  // An array of NumPy of any size, if reading its parts costs less than copying it; or another array.
   PyObject* read_in_part(PyObject* o) {
     if (!PyArray_CheckExact(o)) return array(o);
     const int64_t others = of_numpy;
@@ -165,7 +164,7 @@ struct NumpyCall {
     PyObject* made = shared_view(a);
     if (made)
       PyArray_ENABLEFLAGS(reinterpret_cast<PyArrayObject*>(made),
-                          NPY_ARRAY_WRITEABLE);  // NumPy copies what is not, at times
+                          NPY_ARRAY_WRITEABLE);  // NumPy sometimes copies arrays that are not writable
     return made;
   }
   static PyObject* copied(const Array& a) {
@@ -208,7 +207,7 @@ struct NumpyCall {
       return nullptr;
     return known(*a);
   }
-  // A list of ints as it is, where arrays are of 64 bits: NumPy makes of it what the Python function does.
+  // A list of ints unchanged, if arrays are of 64 bits: NumPy then treats it as the Python function does.
   PyObject* integers(PyObject* list) {
     const Py_ssize_t n = PyList_GET_SIZE(list);
     bool good = n > 0 && n <= kMostCount && !ints_become_floats;
@@ -251,7 +250,7 @@ struct NumpyCall {
   }
 };
 
-// Forerun arrays with the results of NumPy's function. Null without an exception set: they would be others.
+// Forerun arrays with the results of NumPy's function. Null without an exception set: the results would differ.
 PyObject* forerun_results(PyObject* result, const NumpyCall& call) {
   const bool named = call.gives != Py_None && PyTuple_Check(result);
   if (named || is_list(result)) {
@@ -279,7 +278,7 @@ PyObject* forerun_results(PyObject* result, const NumpyCall& call) {
   DType t = dtype_of_typenum(type, &known);
   if (!known || ((t == DType::f64 || t == DType::c128) && !call.wide))
     return nullptr;  // NumPy's default float is not forerun's
-  // Two references: of the result, and this function's.
+  // Two references: of the result, and of this function.
   if (Array taken = is_array ? taken_from(result, 2, t, call.device) : Array(); taken.storage())
     return ++Engine::get().at_once.count, wrap(std::move(taken));
   Array made = made_at_once(t, shape_of(array), call.device);
@@ -314,7 +313,7 @@ PyObject* viewed_as(PyObject* result, PyObject* of, const NumpyCall& call) {
 }
 
 // data: NumPy's function, the names of the parameters, a letter for each, kinds of dtypes, whether the function waits
-// anyway, the class of its result.
+// in any case, the class of its result.
 template <What what>
 PyObject* call_numpy(const DirectCall& call) {
   PyObject *names = PyTuple_GET_ITEM(call.data, 1), *values[kMostParameters] = {};
@@ -350,7 +349,7 @@ PyObject* call_numpy(const DirectCall& call) {
     else
       by_name[n_named++] = PyTuple_GET_ITEM(names, i), args[n + n_named - 1] = given[i].ptr();
   }
-  if (numpy.device < 0 && numpy.has_int) numpy.device = here();  // of integers alone
+  if (numpy.device < 0 && numpy.has_int) numpy.device = here();  // from integers alone
   if (numpy.device < 0 || !numpy.fits()) return nullptr;
   if (n_named) {
     keys = checked(PyTuple_New(n_named));
@@ -365,11 +364,11 @@ PyObject* call_numpy(const DirectCall& call) {
     made = forerun_results(result.ptr(), numpy);
   }
   if (!made && PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_Exception)) throw PythonError{};  // a signal's handler
-  if (!made) PyErr_Clear();  // the Python function raises what is to be raised
+  if (!made) PyErr_Clear();  // the Python function raises the error
   return made;
 }
 
-// An argument as NumPy takes it: it holds no arrays, or is one whose values are computed. Null: not plain.
+// An argument for NumPy: it holds no arrays, or is an array with computed values. Null: not plain.
 nb::object drawn_from(PyObject* o) {
   bool plain = o == Py_None || plain_number(o) || PyBool_Check(o) || PyUnicode_CheckExact(o) || PyType_Check(o);
   if (is_list(o)) {
@@ -382,11 +381,11 @@ nb::object drawn_from(PyObject* o) {
   return there ? checked(shared_view(*a)) : nb::object();
 }
 
-// A draw from NumPy's streams, as a forerun array; a single number stays NumPy's.
-// data: NumPy's function; and for a method, whose first argument is the generator, a function that says whether globals
-// are those of the program's code, which alone gets forerun arrays, otherwise None.
+// A draw from NumPy's streams, as a forerun array; a single number stays NumPy's. data: NumPy's function; and for a
+// method, whose first argument is the generator, a function that says whether globals belong to the program's code,
+// which alone gets forerun arrays, otherwise None.
 PyObject* draw(const DirectCall& call) {
-  static thread_local bool inside = false;  // a draw, in which NumPy's methods call one another
+  static thread_local bool inside = false;  // in a draw, where NumPy's methods call one another
   struct Inside {
     const bool before = std::exchange(inside, true);
     ~Inside() { inside = before; }

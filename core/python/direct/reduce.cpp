@@ -29,7 +29,7 @@ namespace forerun {
 
 namespace {
 
-// The array, and which of its axes: one, or all. Null: not a plain call, or nothing is to be combined.
+// The array and its reduced axes: one, or all. Null: not a plain call, or there are no elements to combine.
 const Array* reduction(const DirectCall& call, bool* axes, bool* keepdims) {
   static constexpr const char* names[] = {"a", "axis"};
   Py_ssize_t n_kw = call.kwnames ? PyTuple_GET_SIZE(call.kwnames) : 0;
@@ -57,14 +57,14 @@ const Array* reduction(const DirectCall& call, bool* axes, bool* keepdims) {
   return in->layout.size > 0 ? in : nullptr;
 }
 
-// In which dtype NumPy adds and multiplies elements of t.
+// The dtype in which NumPy adds and multiplies elements of t.
 DType sums_in(DType t) {
   if (is_inexact(t)) return t;
   return t == DType::b1 || is_signed(t) ? DType::i64 : DType::u64;
 }
 
-// Whether one of the first bools of an array that are there says what `any` (true) or `all` (false) of them is: a new
-// array without axes, or nothing.
+// If one of the first computed bools of an array decides `any` (true) or `all` (false): the result, a new array without
+// axes; otherwise an empty one.
 Array decided_at_once(const Array& in, bool looked_for) {
   constexpr int64_t kLooked = 1 << 12;
   bool plain = in.layout.dtype == DType::b1 && in.layout.size > kLooked && in.layout.contiguous() && !bytes_as_bools &&
@@ -98,7 +98,7 @@ PyObject* reduce(const DirectCall& call) {
   return wrap_result(reduced(u, label, *in, axes, t, keepdims));
 }
 
-// Of floats of 32 and 64 bits: the sum, divided by the number of elements.
+// The mean of floats of 32 and 64 bits: the sum, divided by the number of elements.
 PyObject* mean(const DirectCall& call) {
   bool axes[kMaxDims] = {}, keepdims;
   const Array* in = reduction(call, axes, &keepdims);
@@ -128,7 +128,7 @@ PyObject* trace(const DirectCall& call) {
                              Array(in->storage(), std::move(layout)), axes, t, false));
 }
 
-// The root of the sum of squares, of all or along one axis.
+// The root of the sum of squares, of all elements or along one axis.
 PyObject* norm(const DirectCall& call) {
   static constexpr const char* names[] = {"x", "ord", "axis"};
   PyObject* v[3];
@@ -150,7 +150,7 @@ PyObject* norm(const DirectCall& call) {
   return call_operator(Operator::sqrt, &operand, 1, nullptr);
 }
 
-// How many of all elements are true, or other than zero.
+// The number of elements that are true, or not zero.
 PyObject* count(const DirectCall& call) {
   const Array* in = call.n == 1 && !call.kwnames ? plain_array(call.args[0]) : nullptr;
   if (!in || in->layout.size == 0 || !in->layout.contiguous()) return nullptr;
@@ -165,13 +165,13 @@ PyObject* count(const DirectCall& call) {
 
 // --- order -----------------------------------------------------------------------------------------------------------
 
-// NumPy's functions for one dtype; null if it has none that need no array.
+// NumPy's functions for one dtype; null if it has no such functions that need no array.
 PyArray_ArrFuncs* functions_of(DType t) {
   if (t == DType::bf16) return nullptr;
   return PyDataType_GetArrFuncs(reinterpret_cast<PyArray_Descr*>(dtype_object(t)));
 }
 
-// The array as its only line, or the axis of its lines. False: not a plain call.
+// The array as a single line, or the axis of its lines. False: not a plain call.
 bool lines(const DirectCall& call, bool all_by_default, const Array** in, Array* flat, int* axis) {
   static constexpr const char* names[] = {"a", "axis"};
   PyObject* v[2];
@@ -220,7 +220,7 @@ PyObject* sort(const DirectCall& call) {
   return wrap(std::move(out));
 }
 
-// Equal elements keep their order; or have that of NumPy's own function, where forerun replaces NumPy.
+// Equal elements keep their order; or have that of NumPy's own function, if forerun replaces NumPy.
 PyObject* argsort(const DirectCall& call) {
   const Array* in;
   Array flat;

@@ -1,4 +1,4 @@
-// Plain calls of what shows a scalar: hash, str and format of a value that is computed.
+// Plain calls of hash, str and format of a scalar with a computed value.
 #include "python/object/scalar.h"
 #include "array/array.h"
 #include "python/direct/function_type.h"
@@ -11,7 +11,7 @@ namespace forerun {
 
 namespace {
 
-// The value as a Python number, of the dtypes whose scalars NumPy hashes and writes like that number. Null: it is of
+// The value as a Python number, for dtypes whose scalars NumPy hashes and formats like that number. Null: it is of
 // another dtype, or not computed.
 PyObject* python_number(PyObject* o) {
   if (!is_scalar(o)) return nullptr;

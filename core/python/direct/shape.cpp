@@ -1,4 +1,4 @@
-// Plain calls of functions that look at arrays otherwise, or put them together.
+// Plain calls of functions that view arrays in another shape, or join them.
 #include "python/direct/shape.h"
 
 #include <algorithm>
@@ -131,8 +131,7 @@ PyObject* triangle(const DirectCall& call) {
   const int64_t n = a->layout.shape[1], size = static_cast<int64_t>(item_size(a->layout.dtype));
   char* to = made.storage()->data();
   for (int64_t i = 0; i < a->layout.shape[0]; ++i, to += n * size, values += n * size) {
-    const int64_t kept =
-        std::clamp<int64_t>(i + k + lower, 0, n) * size;  // bytes up to the diagonal, and with it in the lower triangle
+    const int64_t kept = std::clamp<int64_t>(i + k + lower, 0, n) * size;  // bytes up to the diagonal
     std::memset(to, 0, static_cast<size_t>(n * size));
     lower ? std::memcpy(to, values, static_cast<size_t>(kept))
           : std::memcpy(to + kept, values + kept, static_cast<size_t>(n * size - kept));
@@ -182,7 +181,7 @@ PyObject* flatten(const DirectCall& call) {
   return wrap(reshaped(copied(*a, a->layout.dtype, device_of(*a)), Dims{a->layout.size}));
 }
 
-// The real or the imaginary parts of complex numbers. The real parts of others are the array itself.
+// The real or the imaginary parts of complex numbers. For other dtypes the real part is the array itself.
 template <bool imaginary>
 PyObject* part(const DirectCall& call) {
   const Array* a = call.n == 1 && !call.kwnames ? plain_values(call.args[0]) : nullptr;
@@ -194,7 +193,7 @@ PyObject* part(const DirectCall& call) {
   return wrap_like(call.args[0], Array(a->storage(), std::move(to)));
 }
 
-// Arrays of one device, in a list or tuple, perhaps beside lists of numbers. False: they are others.
+// Arrays of one device, in a list or tuple, perhaps together with lists of numbers. False: there are other objects.
 bool plain_arrays(PyObject* list, std::vector<Array>& all, int* device) {
   if (!list || !is_list(list) || PySequence_Fast_GET_SIZE(list) == 0) return false;
   for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list); ++i) {
@@ -208,14 +207,14 @@ bool plain_arrays(PyObject* list, std::vector<Array>& all, int* device) {
   return true;
 }
 
-// Casts arrays to the dtype that theirs give together.
+// Casts arrays to their common dtype.
 void promote_all(std::vector<Array>& all) {
   DType common = all[0].layout.dtype;
   for (const Array& a : all) common = promote(common, a.layout.dtype);
   for (Array& a : all) a = of_dtype(a, common);
 }
 
-// Dense arrays one after the other, of few bytes together, whose values are computed. Null: an operation must do it.
+// Concatenates dense arrays of few bytes in total, with computed values. Null: an operation must do it.
 PyObject* joined_at_once(const std::vector<Array>& all, const Dims& shape, int device) {
   const DType t = all[0].layout.dtype;
   const auto good = [](const Array& a) { return a.layout.contiguous() && values_at_once(a); };
@@ -252,7 +251,7 @@ PyObject* joined(std::vector<Array> all, int axis, int device) {
   return wrap(std::move(out));
 }
 
-// The arrays are given by position alone.
+// The arrays are given by position only.
 PyObject* concatenate(const DirectCall& call) {
   static constexpr const char* names[] = {"arrays", "axis"};
   PyObject* v[2];
@@ -266,14 +265,14 @@ PyObject* concatenate(const DirectCall& call) {
 
 constexpr int64_t kFewOfMany = 4096;  // bytes of each of many arrays
 
-// The same of arrays of one shape, along a new first axis. Null: others must look at them.
+// The same for arrays of one shape, along a new first axis. Null: not such arrays.
 PyObject* stacked_at_once(PyObject* list) {
   if (!list || !is_list(list) || !may_work_at_once()) return nullptr;
   const Py_ssize_t n = PySequence_Fast_GET_SIZE(list);
   PyObject* const* items = PySequence_Fast_ITEMS(list);
   const Array* first = n > 0 ? plain_array(items[0]) : nullptr;
   if (!first || first->layout.ndim() >= Dims::kInline) return nullptr;
-  // To give an operation many arrays takes as long as to copy some of each; but memory is to be taken in the program's
+  // Passing many arrays to an operation takes as long as copying some of each; but memory must be allocated in program
   // order.
   const int64_t bytes_of_one = first->layout.nbytes(), most = static_cast<int64_t>(kFilledAtOnce);
   if (bytes_of_one * n > most && (bytes_of_one > kFewOfMany || !Engine::get().ring.idle())) return nullptr;
@@ -322,7 +321,7 @@ PyObject* stack(const DirectCall& call) {
   return call.arrange(names, v) ? stacked_along(v[0], v[1]) : nullptr;
 }
 
-// Vectors end to end, matrices side by side.
+// Concatenates vectors end to end, matrices side by side.
 PyObject* hstack(const DirectCall& call) {
   std::vector<Array> all;
   int device = 0;
@@ -332,7 +331,7 @@ PyObject* hstack(const DirectCall& call) {
   return joined(std::move(all), axis, device);
 }
 
-// Rows below one another.
+// Concatenates rows below one another.
 PyObject* vstack(const DirectCall& call) {
   std::vector<Array> all;
   int device = 0;
@@ -346,7 +345,7 @@ PyObject* vstack(const DirectCall& call) {
   return joined(std::move(all), 0, device);
 }
 
-// Vectors, of which one may be a list, and a number in place of the second one.
+// Appends vectors, one of which may be a list; the second may be a number.
 PyObject* append(const DirectCall& call) {
   if (call.n != 2 || call.kwnames) return nullptr;
   const nb::object to = array_from_like(call.args[0]);

@@ -1,5 +1,5 @@
-// Plain calls of `__array_ufunc__`, by which NumPy leaves its ufuncs to forerun: of `numpy.float64(2) * x`, whose
-// operator is NumPy's, and of `numpy.add(x, y)`.
+// Plain calls of `__array_ufunc__`, by which NumPy delegates its ufuncs to forerun: for `numpy.float64(2) * x`, whose
+// operator is NumPy's, and for `numpy.add(x, y)`.
 #include <algorithm>
 
 #include "python/direct/function_type.h"
@@ -15,7 +15,7 @@ namespace forerun {
 
 namespace {
 
-// An array or number of no class with rules of its own.
+// Whether it is an array or number of a class without rules of its own.
 bool plain_operand(PyObject* o) {
   return is_array(o) || PyArray_CheckExact(o) || weak_rank(o) >= 0 || PyArray_IsScalar(o, Number) ||
          PyArray_IsScalar(o, Bool);
@@ -31,8 +31,9 @@ bool of_one_loop(const UfuncObject* u, PyObject* const* inputs, Py_ssize_t n) {
          });
 }
 
-// array_ufunc(self, ufunc, "__call__", *operands), where forerun has an operation for the ufunc: the function is made
-// with a dict of them, with numpy.matmul, and with a dict of the operations made of ufuncs of other libraries.
+// array_ufunc(self, ufunc, "__call__", *operands), if forerun has an operation for the ufunc: the function is
+// constructed with a dict of these operations, with numpy.matmul, and with a dict of the operations made from ufuncs of
+// other libraries.
 PyObject* array_ufunc(const DirectCall& call) {
   constexpr Py_ssize_t kBefore = 3;
   const bool called = call.n > kBefore && !call.kwnames && PyUnicode_Check(call.args[2]) &&

@@ -18,12 +18,13 @@ namespace {
 struct FallbackObject {
   PyObject_HEAD vectorcallfunc vectorcall;
   PyObject *function, *otherwise, *dict;
-  PyObject* numpy_function;  // NumPy's function, which few values in NumPy's arrays are left to; or null
+  PyObject* numpy_function;  // NumPy's function, which handles few values in NumPy's arrays; or null
 };
 
 PyObject *otherwise = nullptr, *of_syntax = nullptr;  // the fallbacks of all ops, and of operators and indices; or null
 
-// Kinds of exceptions that tell of arguments. Others tell of the machine, of the program's end, or of a guard.
+// Whether the exception is of a kind that concerns arguments. Others concern the machine, the program's end, or a
+// guard.
 bool refused() {
   for (PyObject* kind : {PyExc_TypeError, PyExc_ValueError, PyExc_ArithmeticError, PyExc_LookupError,
                          PyExc_AttributeError, PyExc_NotImplementedError})
@@ -31,8 +32,8 @@ bool refused() {
   return false;
 }
 
-// Calls f with the exception that is set as an object. If it returns NotImplemented, or null without an exception, that
-// one is set again.
+// Calls f with the set exception as an object. If f returns NotImplemented, or null without an exception, that
+// exception is set again.
 template <class F>
 PyObject* instead(F f) {
   PyObject *type, *value, *trace;
@@ -83,7 +84,7 @@ PyObject* create(PyTypeObject* type, PyObject* args, PyObject*) {
   return reinterpret_cast<PyObject*>(self);
 }
 
-// Attributes that it lacks are the function's: its name, its text, its signature.
+// Attributes that it lacks are those of the function: its name, its text, its signature.
 PyObject* get_attribute(PyObject* o, PyObject* name) {
   PyObject* found = PyObject_GenericGetAttr(o, name);
   if (found || !PyErr_ExceptionMatches(PyExc_AttributeError)) return found;
@@ -200,8 +201,8 @@ PyObject* syntax_fallback(const char* name, std::initializer_list<PyObject*> ope
   return failed ? instead(call) : call(Py_None);
 }
 
-// From now on `array` is what `other` is: another way to see the same storage. Ops that were issued have the one
-// before.
+// From now on `array` has the layout and the values of `other`, another view of the same storage. Issued ops keep the
+// previous one.
 static void see_as(nb::handle array, nb::handle other) {
   const Array &from = arg("see_as", other), &old = arg("see_as", array);
   if (as_array(array.ptr())->node)
@@ -212,13 +213,12 @@ static void see_as(nb::handle array, nb::handle other) {
 }
 
 void init_fallback(Module& m) {
-  m.def("numpy_rules", [] { return numpy_rules; }, "Whether they are.");
+  m.def("numpy_rules", [] { return numpy_rules; }, "Whether set_numpy_rules() has switched NumPy's rules on.");
   m.def(
       "set_numpy_rules", [](bool on) { numpy_rules = on; },
-      "Whether operands of foreign classes are refused, and small integers give small floats, as NumPy's functions "
-      "do.");
+      "Sets whether operands of foreign classes are rejected, and small integers give small floats, as in NumPy.");
   m.def("see_as", see_as, nb::arg("array"), nb::arg("other"),
-        "Makes an array what another one is, a view of the same storage.");
+        "Gives an array the layout of another one, a view of the same storage.");
   m.def(
       "set_fallback",
       [](nb::handle function, nb::handle syntax) {
@@ -226,11 +226,9 @@ void init_fallback(Module& m) {
         Py_XSETREF(of_syntax, syntax.is_none() ? nullptr : Py_NewRef(syntax.ptr()));
       },
       nb::arg("function").none(), nb::arg("syntax").none(),
-      "Sets the functions that are called where an op refuses its operands, as function(error, op, inputs, out, "
-      "dtype), "
-      "and where an operator or an index does, as syntax(error or None, name, operands, out); NotImplemented: the "
-      "error "
-      "stands. None: nothing.");
+      "Sets the functions that are called if an op rejects its operands, as function(error, op, inputs, out, dtype), "
+      "and if an operator or an index does, as syntax(error or None, name, operands, out); if they return "
+      "NotImplemented, the error is raised. None: no function.");
 }
 
 }  // namespace forerun

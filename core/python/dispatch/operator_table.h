@@ -35,7 +35,7 @@ enum class Operator {
   count
 };
 PyObject* call_operator(Operator which, PyObject* const* inputs, Py_ssize_t n, PyObject* out);
-PyObject* operator_ufunc(Operator which);  // borrowed; null: none is registered
+PyObject* operator_ufunc(Operator which);  // borrowed; null: no ufunc is registered
 void set_operator(const char* name, PyObject* ufunc);
 std::span<const char* const> operator_names();
 

@@ -38,8 +38,8 @@ int init(PyObject* self, PyObject* args, PyObject* kwargs) {
   return 0;
 }
 
-// Puts the call's arguments in the order of the parameters, defaults where there is none. False: not arguments of the
-// function, so not those of a call that returned.
+// Puts the call's arguments in the order of the parameters, with defaults for missing ones. False: they are not
+// arguments of the function, so they cannot belong to a call that returned.
 bool arrange(PrimitiveObject* p, PyObject* const* args, Py_ssize_t n, PyObject* kwnames,
              std::vector<PyObject*>& values) {
   for (Py_ssize_t i = 0; i < n && i < static_cast<Py_ssize_t>(values.size()); ++i) values[i] = args[i];
@@ -139,7 +139,7 @@ PyMemberDef members[] = {
     {"name", T_OBJECT, offsetof(PrimitiveObject, name), 0, "The op's name."},
     {"parameters", T_OBJECT, offsetof(PrimitiveObject, parameters), READONLY, "Names of all parameters."},
     {"grads", T_OBJECT, offsetof(PrimitiveObject, grads), READONLY,
-     "Per input a gradient function and what it is called with, or None."},
+     "Per input a gradient function and its arguments, or None."},
     {"arrays", T_PYSSIZET, offsetof(PrimitiveObject, arrays), READONLY, "How many of the parameters are inputs."},
     {"save", T_UINT, offsetof(PrimitiveObject, save), READONLY,
      "Bit i: gradients need the value of input i; bit 7: of the outputs."},

@@ -1,13 +1,13 @@
-// Python functions that count as one op.
+// Python functions that are recorded as one op.
 #pragma once
 #include <Python.h>
 
 namespace forerun {
 
-// Primitive(forward, name, parameters, defaults, arrays, grads, save, kept): calls a Python function; what it is made
-// of is not recorded: the call is. The first `arrays` parameters are inputs, the others attributes. With `kept`, the
-// function returns a tuple of the result and so many values that are for the gradients alone: attributes, too, after
-// the others.
+// Primitive(forward, name, parameters, defaults, arrays, grads, save, kept): calls a Python function; the operations
+// inside are not recorded, only the call is. The first `arrays` parameters are inputs, the others attributes. With
+// `kept`, the function returns a tuple of the result and so many values that are used by the gradients alone:
+// attributes, too, after the others.
 struct PrimitiveObject {
   PyObject_HEAD vectorcallfunc vectorcall;
   PyObject *forward, *name, *parameters, *defaults,

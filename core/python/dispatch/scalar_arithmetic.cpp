@@ -25,7 +25,7 @@ namespace {
 // The value of an operand of at most eight bytes.
 class Number {
  public:
-  // False: it is neither a scalar nor a number of Python's, is still computed, is recorded, or is too large.
+  // False: it is neither a scalar nor a Python number, is still being computed, is recorded, or is too large.
   bool read(PyObject* o) {
     if (PyFloat_CheckExact(o)) return weak = true, set(DType::f64, PyFloat_AS_DOUBLE(o));
     if (is_scalar(o)) return read_scalar(plain_values(o));
@@ -46,12 +46,12 @@ class Number {
     return value;
   }
 
-  // A bool beside another number is 0 or 1.
+  // Next to another number, a bool counts as 0 or 1.
   void count() {
     if (dtype == DType::b1) set(DType::i64, static_cast<int64_t>(as<bool>()));
   }
 
-  // Casts it to another dtype. False: the value could be another one.
+  // Casts it to another dtype. False: the value could change.
   bool cast(DType to) {
     if (dtype == to) return true;
     bool done = false;
@@ -60,7 +60,7 @@ class Number {
   }
 
   DType dtype = DType::f64;
-  bool weak = false;  // a number of Python's, whose dtype follows that of the other operand
+  bool weak = false;  // a Python number, whose dtype follows that of the other operand
 
  private:
   template <class T>
@@ -87,7 +87,7 @@ class Number {
     } else if constexpr (std::is_integral_v<To>) {
       return false;
     } else if constexpr (std::is_integral_v<From>) {
-      constexpr int64_t kExact = int64_t{1} << 53;  // a larger number of Python's might be rounded twice
+      constexpr int64_t kExact = int64_t{1} << 53;  // a larger Python number might be rounded twice
       if (weak && (std::cmp_greater(value, kExact) || std::cmp_less(value, -kExact))) return false;
     }
     return set(to, static_cast<To>(value));
@@ -96,7 +96,7 @@ class Number {
   unsigned char bytes_[sizeof(int64_t)] = {};
 };
 
-// Casts both to the dtype in which they are calculated. False: an operation must find it.
+// Casts both to the dtype of the calculation. False: an operation must determine it.
 bool promote(Number& a, Number& b) {
   if (a.dtype == b.dtype && a.weak == b.weak) return true;
   if (a.dtype != b.dtype) a.count(), b.count();
@@ -158,7 +158,7 @@ PyObject* calculated(Operator which, T x, T y, DType t, MemoryBudget* budget) {
   return scalar_of(&result, t, budget);
 }
 
-// The same of integers, which wrap around.
+// The same for integers, which wrap around.
 template <class T>
   requires std::is_integral_v<T>
 PyObject* calculated(Operator which, T x, T y, DType t, MemoryBudget* budget) {
@@ -197,7 +197,7 @@ PyObject* calculated(Operator which, T x, T y, DType t, MemoryBudget* budget) {
   return scalar_of(&result, t, budget);
 }
 
-// -x, |x|, its square or its root. Null: another operator.
+// -x, |x|, its square or its square root. Null: another operator.
 template <class T>
 PyObject* calculated(Operator which, T x, DType t, MemoryBudget* budget) {
   T result;

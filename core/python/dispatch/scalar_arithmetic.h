@@ -6,10 +6,10 @@
 
 namespace forerun {
 
-// Arithmetic and comparisons of two real numbers, of which one at least is a scalar whose value is computed; null
-// without an exception: an operation must do it.
+// Arithmetic and comparisons of two real numbers, at least one of which is a scalar with a computed value; null without
+// an exception: an operation must do it.
 PyObject* calculated_at_once(Operator which, PyObject* a, PyObject* b);
-// The same of -a, |a|, the square and the root of a, of a scalar.
+// The same for -a, |a|, the square and the square root of a scalar.
 PyObject* calculated_at_once(Operator which, PyObject* a);
 
 }  // namespace forerun

@@ -50,7 +50,7 @@ struct UfuncCall {
   Dims shape;
 };
 
-// Reads the operands; finds out shape and device.
+// Reads the operands; determines shape and device.
 void gather_inputs(UfuncCall& c, PyObject* const* inputs) {
   UfuncObject* u = c.u;
   const ArrayObject* first = nullptr;
@@ -101,14 +101,14 @@ Array check_out(UfuncCall& c, PyObject* out, DType t) {
   return o;
 }
 
-// Puts a call whose results are made on the tape, if inputs are on it.
+// Puts a call whose results exist onto the tape, if inputs are on it.
 inline void record_call(UfuncObject* u, PyObject* const* inputs, PyObject** results, bool taped) {
   if (taped && (tracing || u->grads != Py_None) &&
       !record(reinterpret_cast<PyObject*>(u), inputs, u->nin, results, u->nout, nullptr, u->save))
     throw PythonError{};
 }
 
-// The operands of a loop, Python's numbers in its dtypes. Returns whether every array has the loop's dtype.
+// The operands of a loop, with Python's numbers in its dtypes. Returns whether every array has the loop's dtype.
 bool put_operands(const UfuncCall& c, const Signature& s, Operand (&operands)[kMaxOperands]) {
   bool typed = true;
   for (int i = 0; i < c.u->nin; ++i) {
@@ -168,8 +168,8 @@ PyObject* perform(UfuncObject* u, PyObject* const* inputs, PyObject* out, PyObje
   return tuple;
 }
 
-// Whether an operand is one value beside an array of dtype `t`, which does not change it: an array without axes whose
-// value is computed, or a scalar of NumPy's. The value in that dtype.
+// Whether an operand is a single value that, next to an array of dtype `t`, does not change the result's dtype: an
+// array without axes with a computed value, or a scalar of NumPy's. Writes the value in that dtype.
 bool constant(PyObject* o, DType t, unsigned char* bytes) {
   alignas(16) char value[16];
   const char* from = value;
@@ -197,7 +197,7 @@ bool constant(PyObject* o, DType t, unsigned char* bytes) {
   return true;
 }
 
-// The same for any number, which takes the array's dtype. An exception is set if it is out of its range.
+// The same for any number, which takes the array's dtype. An exception is set if it is out of that dtype's range.
 bool number(const UfuncObject* u, PyObject* o, DType t, unsigned char* bytes) {
   const int weak = weak_rank(o);
   if (weak < 0) return constant(o, t, bytes);
@@ -205,10 +205,10 @@ bool number(const UfuncObject* u, PyObject* o, DType t, unsigned char* bytes) {
   return keeps && put_scalar(u->name, o, t, bytes);
 }
 
-// A call with nothing to resolve: dense arrays of one shape and dtype on one device, or one of them and a number.
+// A call without type resolution: dense arrays of one shape and dtype on one device, or one such array and a number.
 struct PlainCall {
   UfuncObject* u;
-  const ArrayObject* like = nullptr;  // whose shape and dtype the others have
+  const ArrayObject* like = nullptr;  // the array whose shape and dtype the others have
   const Signature* signature = nullptr;
   Operand operands[3];
   bool taped = false;
@@ -242,7 +242,7 @@ inline bool put_arrays(PlainCall& c, PyObject* const* inputs) {
   return c.like;
 }
 
-// Finds the loop for the dtype of the arrays, and gives the numbers among the operands that dtype.
+// Finds the loop for the dtype of the arrays, and casts the numbers among the operands to that dtype.
 inline bool put_numbers(PlainCall& c, PyObject* const* inputs) {
   const DType in = c.layout().dtype;
   c.signature = c.u->same[static_cast<int>(in)];
@@ -270,8 +270,8 @@ inline Array make_plain(const PlainCall& c) {
                                                  : Array::make(t, layout.shape, budget);
 }
 
-// The most frequent calls: plain ones, into a new array or, at once, into `out`. Null without an exception: not such a
-// call.
+// The most frequent calls: plain ones, into a new array or, at once, into `out`. Null without an exception: it is not
+// such a call.
 PyObject* perform_plain(UfuncObject* u, PyObject* const* inputs, PyObject* out) {
   PlainCall c{u};
   if (!put_arrays(c, inputs) || !put_numbers(c, inputs)) return nullptr;
@@ -288,7 +288,7 @@ PyObject* perform_plain(UfuncObject* u, PyObject* const* inputs, PyObject* out) 
   return result;
 }
 
-// f(2.0) of a float, Python's or NumPy's. Null: not such a call, or an operation must do it.
+// f(2.0) of a float, Python's or NumPy's. Null: it is not such a call, or an operation must do it.
 PyObject* perform_number(UfuncObject* u, PyObject* x) {
   const bool python = PyFloat_CheckExact(x);
   if (!python && !Py_IS_TYPE(x, &PyDoubleArrType_Type)) return nullptr;
@@ -300,9 +300,9 @@ PyObject* perform_number(UfuncObject* u, PyObject* x) {
   return loop_at_once(*s, &value, 1, made, fresh_room) ? wrap_result(std::move(made)) : nullptr;
 }
 
-// Whether a number of Python's becomes one of dtype t without overflow.
+// Whether a Python number converts to dtype t without overflow.
 bool small_number(PyObject* o, DType t) {
-  constexpr double kMost = 65504;  // the largest that float16 holds
+  constexpr double kMost = 65504;  // the largest number of float16
   if (PyFloat_CheckExact(o)) return t == DType::f64 || t == DType::c128 || std::abs(PyFloat_AS_DOUBLE(o)) <= kMost;
   int beyond = 0;
   long long n = PyLong_CheckExact(o) ? PyLong_AsLongLongAndOverflow(o, &beyond) : 0;
@@ -349,7 +349,7 @@ PyObject* call_masked(UfuncObject* u, PyObject* const* args, Py_ssize_t n, PyObj
 }
 
 // Handles a Python integer that does not fit into the dtype: comparisons have a method for it, which returns
-// NotImplemented where it cannot help. Called with the OverflowError set.
+// NotImplemented if it cannot help. Called with the OverflowError set.
 static PyObject* call_beyond(UfuncObject* u, PyObject* const* inputs, PyObject* out) {
   PyObject *type, *value, *trace;
   PyErr_Fetch(&type, &value, &trace);
@@ -370,7 +370,7 @@ static PyObject* call_beyond(UfuncObject* u, PyObject* const* inputs, PyObject* 
   return nullptr;
 }
 
-// Lists that hold arrays, whose dtypes, devices and gradients count.
+// Whether a list contains arrays, whose dtypes, devices and gradients count.
 static bool holds_array(PyObject* o, int depth) {
   if (!is_list(o) || depth == kMaxDims) return false;
   PyObject* const* items = PySequence_Fast_ITEMS(o);
@@ -378,7 +378,8 @@ static bool holds_array(PyObject* o, int depth) {
                      [depth](PyObject* item) { return is_array(item) || holds_array(item, depth + 1); });
 }
 
-// The call of an array beside plain lists, which become arrays at once. Null without an exception set: they are others.
+// The call of an array together with plain lists, which become arrays at once. Null without an exception set: they are
+// not plain.
 static PyObject* call_with_plain_lists(UfuncObject* u, PyObject* const* inputs, PyObject* out, PyObject* dtype) {
   PyObject* const* const end = inputs + u->nin;
   PyObject* const* const array = std::find_if(inputs, end, is_array);
@@ -395,7 +396,7 @@ static PyObject* call_with_plain_lists(UfuncObject* u, PyObject* const* inputs, 
   return call_ufunc(u, given, u->nin, out, dtype);
 }
 
-// The same of any lists, which the Python function makes arrays of.
+// The same for any lists, which the Python function converts to arrays.
 static PyObject* call_with_any_lists(UfuncObject* u, PyObject* const* inputs, PyObject* out, PyObject* dtype) {
   PyObject* const* const end = inputs + u->nin;
   PyObject* const* const array = std::find_if(inputs, end, is_array);

@@ -1,4 +1,4 @@
-// Calls of ufuncs: operands are read, a loop is found, an operation is issued or run at once.
+// Calls of ufuncs: the operands are read, a loop is selected, and an operation is issued or run at once.
 #pragma once
 #include <Python.h>
 
@@ -12,7 +12,7 @@ PyObject* call_ufunc(UfuncObject* u, PyObject* const* inputs, Py_ssize_t n, PyOb
 // The same with arrays in place of lists, on the device of the first operand that is an array.
 PyObject* call_with_arrays(UfuncObject* u, PyObject* const* inputs, PyObject* out, PyObject* dtype);
 // f(x, y, out=z, where=mask) for arrays of one shape and dtype, or one of them and a number. Null without an exception
-// set: something else.
+// set: it is another kind of call.
 PyObject* call_masked(UfuncObject* u, PyObject* const* args, Py_ssize_t n, PyObject* kwnames);
 
 }  // namespace forerun

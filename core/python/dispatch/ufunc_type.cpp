@@ -24,7 +24,7 @@ PyTypeObject* ufunc_type = nullptr;
 
 namespace {
 
-// --- making one ------------------------------------------------------------------------------------------------------
+// --- construction ----------------------------------------------------------------------------------------------------
 
 bool is_text(PyObject* o, const char* text) {
   return PyUnicode_Check(o) && PyUnicode_CompareWithASCIIString(o, text) == 0;
@@ -47,7 +47,7 @@ UfuncFacts::Neutral neutral_element(PyObject* o) {
   if (o == Py_None) return Neutral::none;
   if (PyLong_CheckExact(o) && PyLong_AsLong(o) == 0) return Neutral::zero;
   if (PyLong_CheckExact(o) && PyLong_AsLong(o) == 1) return Neutral::one;
-  PyErr_Clear();  // of a number that is too large
+  PyErr_Clear();  // for a number that is too large
   if (is_text(o, "lowest")) return Neutral::lowest;
   if (is_text(o, "highest")) return Neutral::highest;
   refuse("neutral", "0, 1, \"lowest\", \"highest\" or None", o);
@@ -120,7 +120,7 @@ int init(PyObject* self, PyObject* args, PyObject* kwargs) {
   return 0;
 }
 
-// Keywords that are not for this: a method in Python, if there is one, knows what they mean.
+// Handles keywords that this type does not know: a Python method, if there is one, interprets them.
 PyObject* call_with_options(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
   PyObject* method = PyObject_GetAttrString(self, "with_options");
   if (!method) {
@@ -187,7 +187,7 @@ void dealloc(PyObject* self) {
   PyObject_GC_UnTrack(self);
   clear(self);
   Py_CLEAR(u->py_name);
-  // The loops stay: ops in flight may use them.
+  // The loops are not freed: ops in flight may use them.
   PyTypeObject* type = Py_TYPE(self);
   type->tp_free(self);
   Py_DECREF(type);
@@ -197,7 +197,7 @@ PyMemberDef members[] = {
     {"ufunc", T_OBJECT, offsetof(UfuncObject, ufunc), READONLY, "The numpy ufunc whose loops this uses."},
     {"name", T_OBJECT, offsetof(UfuncObject, py_name), READONLY, "The op's name."},
     {"grads", T_OBJECT, offsetof(UfuncObject, grads), READONLY,
-     "Per input a gradient function and what it is called with, or None; None: not recorded."},
+     "Per input a gradient function and its arguments, or None; None: not recorded."},
     {"nin", T_INT, offsetof(UfuncObject, nin), READONLY, "Number of inputs."},
     {"nout", T_INT, offsetof(UfuncObject, nout), READONLY, "Number of outputs."},
     {"save", T_UINT, offsetof(UfuncObject, save), READONLY,

@@ -1,4 +1,4 @@
-// Operations between ranks, for Python: the network, its groups, and what is issued to it.
+// Operations between ranks, for Python: the network, its groups, and the operations issued to it.
 #include <chrono>
 #include <cstdint>
 #include <cstring>
@@ -30,7 +30,7 @@ namespace {
 
 using net::NetLane;
 
-constexpr int kNetDevice = DeviceTable::kMostDevices - 1;  // a queue of its own, and no memory
+constexpr int kNetDevice = DeviceTable::kMostDevices - 1;  // has a queue of its own, and no memory
 
 // They live as long as the process: storages may be in flight at its end.
 NetLane* lane = nullptr;
@@ -113,7 +113,7 @@ nb::object net_issue(const char* op_name, int kind, int reduction, uint32_t grou
   return wrapped(std::move(to));
 }
 
-// No operation makes it: one that is captured would make a new one in each run, which orders nothing.
+// Not made by an operation: a captured one would make a new token in each run, which orders nothing.
 nb::object net_token() {
   Array token = Array::make(DType::u8, Dims{1}, budget_of(0));
   if (!token.storage()->take()) throw Error(ErrorKind::memory, "a network must have memory for its order, got none");

@@ -29,14 +29,14 @@ const Array& get_array(const char* op, PyObject* o) {
 namespace {
 
 constexpr int kFree =
-    (8 << 20) / sizeof(ArrayObject);  // as many as there may be of their storages (base/containers/free_list.h)
-PyObject* free_objects[kFree];        // of classes that free_array takes apart; guarded by the interpreter lock
+    (8 << 20) / sizeof(ArrayObject);  // as many as free storages are kept (base/containers/free_list.h)
+PyObject* free_objects[kFree];        // of classes that free_array handles; guarded by the interpreter lock
 int n_free = 0;
-// Scalars, each with a storage that is used again as well; guarded likewise.
+// Scalars, each with a storage that is reused as well; guarded likewise.
 constexpr int kFreeScalars = 64;
 PyObject* free_scalars[kFreeScalars];
 int n_free_scalars = 0;
-PyObject* kept_truths[2];  // False and True, as comparisons give them; null until one does
+PyObject* kept_truths[2];  // False and True, as results of comparisons; null until the first one
 
 template <class... Given>
 inline PyObject* wrapped_as(PyTypeObject* type, Given&&... array) {
@@ -57,7 +57,7 @@ inline PyObject* wrapped_as(PyTypeObject* type, Given&&... array) {
 
 bool has_reusable_storage(const ArrayObject& a) { return a.array.storage() && a.array.storage()->reusable(); }
 
-// A scalar, whose value is to be written. Null with an exception set.
+// A scalar whose value is to be written. Null with an exception set.
 PyObject* make_scalar(DType dtype, MemoryBudget* budget) {
   PyTypeObject* type = scalar_types[static_cast<int>(dtype)];
   const size_t bytes = item_size(dtype);

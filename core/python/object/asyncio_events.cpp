@@ -1,4 +1,4 @@
-// What asyncio needs: bells that an event loop polls, and watches on arrays. See src/forerun/_runtime/asyncio.py.
+// Support for asyncio: queues that an event loop polls, and watches on arrays. See src/forerun/_runtime/asyncio.py.
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -22,13 +22,15 @@ namespace forerun {
 
 namespace {
 
-// A completion that keeps the watched array. Python owns it; once it is deleted it does not report. Before it waits, it
-// spends a fraction of a millisecond on small ops that may compute the values: a worker would take longer to start.
+// A completion that keeps the watched array alive. Python owns it; once it is deleted it no longer reports. Before it
+// waits, it spends a fraction of a millisecond on small ops that may compute the values: a worker would take longer to
+// start.
 struct Watch : Completion {
   Watch(nb::handle queue, const Array& array) : array(array), owner(nb::borrow(queue)) {
-    refuse_in_capture("read of an array");
+    refuse_in_capture("reading the value of an array");
     Engine& engine = Engine::get();
-    // Pending work was abandoned, and a wait raises that; or no worker could be started, and only waits run operations.
+    // Pending work was abandoned, and a wait raises an error; or no worker could be started, and only waits run
+    // operations.
     if (engine_abandoned() || (!synchronous && engine.devices[device_of(array)].compute->workers == 0)) wait_for(array);
     if (engine.waiter.little_fresh()) engine.waiter.settle_small(*array.storage(), Dispatcher::Then::go_on);
     if (Executor::in_task() && !array.storage()->settled()) must_not_wait_for_itself(*array.storage());
@@ -50,7 +52,7 @@ nb::list take(CompletionQueue& queue, size_t most) {
   std::vector<Completion*> completed(most);
   completed.resize(
       Engine::get().notifier.pop_completed(queue, completed.data(),
-                                           most));  // from here on nothing is made that could set off a collection
+                                           most));  // from here on no object is created that could trigger a collection
   for (Completion* w : completed) all.append(nb::find(static_cast<Watch*>(w)));
   return all;
 }
@@ -61,16 +63,16 @@ void raise(const Watch& watch) {
   throw PythonError{};
 }
 
-// Whether the values are computed; then raises the error of their computation.
+// Whether the values are computed; if so, raises the error of their computation.
 bool arrived(nb::handle o) {
   const Array& a = arg("await", o);
-  refuse_in_capture("read of an array");
+  refuse_in_capture("reading the value of an array");
   if (!a.storage()->settled()) return false;
   check_failure(a);
   return true;
 }
 
-// None: no computation has failed, as far as is known now; else whether the failure was raised. Does not wait.
+// None: no computation has failed, as far as is known now; otherwise whether the failure was raised. Does not wait.
 nb::object failure_seen(nb::handle o) {
   const Array& a = arg("failure_seen", o);
   FailurePtr failure = a.storage()->settled() ? a.failure() : nullptr;
@@ -84,7 +86,7 @@ void init_asyncio_events(Module& m) {
   m.def("arrived", arrived, nb::arg("a"),
         "Whether the values are computed; raises the error of their computation. Does not wait.");
   m.def("failure_seen", failure_seen, nb::arg("a"),
-        "Whether the failure of a computed array was raised; None: it has none.");
+        "Whether the failure of a computed array was raised; None: it has not failed.");
   nb::class_<CompletionQueue>(m, "CompletionQueue",
                               "A file descriptor that is readable while completed watches are queued.")
       .def(
@@ -98,11 +100,11 @@ void init_asyncio_events(Module& m) {
           nb::arg("queue"), nb::arg("a"), Exclusive())
       .def_prop_ro(
           "waits", [](const Watch& w) { return w.waits; }, Exclusive(),
-          "False: there was nothing to wait for, it will not be queued.")
+          "False: all writes had ended, so it will not be queued.")
       .def_prop_ro(
           "failure", [](const Watch& w) { return reinterpret_cast<uintptr_t>(w.failure.get()); }, Exclusive(),
-          "The same for arrays that one failure has poisoned; 0: none.")
-      .def("check", raise, Exclusive(), "Once completed: raises what the computation raised.");
+          "The same for arrays that one failure has poisoned; 0: no failure.")
+      .def("check", raise, Exclusive(), "Once completed: raises the error of the computation.");
 }
 
 }  // namespace forerun

@@ -1,4 +1,4 @@
-// Making, copying and viewing arrays, for Python.
+// Creating, copying and viewing arrays, for Python.
 #include "python/object/create.h"
 
 #include <algorithm>
@@ -34,14 +34,14 @@ namespace forerun {
 
 namespace {
 
-constexpr int64_t kMostZeroed = int64_t{64} << 20;  // bytes of an array whose pages a call asks for again
+constexpr int64_t kMostZeroed = int64_t{64} << 20;  // maximum size of an array whose pages a call requests again
 
-// Declares a new array's memory as written, whatever its bytes are.
+// Declares a new array's memory as written, without changing it.
 class NothingKernel final : public Kernel {
  public:
   const char* name() const override { return "empty"; }
   void run(Op&, int64_t) override {}
-  bool describe(Op& op, OpSpec& spec) const override {  // devices have no memory with just any bytes
+  bool describe(Op& op, OpSpec& spec) const override {  // devices have no uninitialised memory
     const Storage& storage = *op.access(0).storage;
     const auto dtype = storage.form.dtype == DebugShape::kNone ? DType::u8 : static_cast<DType>(storage.form.dtype);
     spec.kind = "zeros";
@@ -51,7 +51,7 @@ class NothingKernel final : public Kernel {
   bool copy_to(Op& op) const override { return op.copy(*this); }
 };
 
-// Writes the time when it runs: when all that it reads is computed. Element 0 is the time.
+// Writes the time at which it runs: when all of its inputs are computed. Element 0 is the time.
 class ClockKernel final : public Kernel {
  public:
   const char* name() const override { return "clock"; }
@@ -63,7 +63,7 @@ class ClockKernel final : public Kernel {
   }
 };
 
-// A shape of an array that the device may hold.
+// The shape, after checking that the device may hold such an array.
 Dims checked_shape(const char* op, nb::handle shape, DType dtype, int device) {
   Dims dims = parse_dims(op, shape.ptr());
   double bytes = static_cast<double>(item_size(dtype));
@@ -144,7 +144,7 @@ Array unwritten(Array made) {
 
 namespace {
 
-// Few elements, copied now. No storage: an operation must do it.
+// Copies few elements now. No storage: an operation must do it.
 Array copied_at_once(const Array& from, DType t, int device) {
   const bool few = static_cast<size_t>(from.layout.nbytes()) <= kFilledAtOnce && device == device_of(from);
   const char* values = few && may_work_at_once() ? values_at_once(from) : nullptr;
@@ -202,7 +202,7 @@ void assign(nb::handle to_object, nb::handle value) {
   Building op;
   if (is_array(value.ptr())) {
     const Array& from = arg("assign", value);
-    if (from.same_elements(to)) return;  // `x[i] += y` ends so
+    if (from.same_elements(to)) return;  // the final step of `x[i] += y`
     build_copy(*op, from, to);
     op.issue(device_of(to),
              in_collective || device_of(from) == device_of(to) ? Queue::Kind::compute : Queue::Kind::copy);

@@ -1,4 +1,4 @@
-// What the engine has done, does and holds, for Python.
+// The state and the counters of the engine, for Python.
 #include <cstddef>
 #include <vector>
 
@@ -96,7 +96,7 @@ void init_introspection(Module& m) {
   m.def("stats", stats);
   m.def("memory", memory, nb::arg("device") = 0);
   m.def("empty_cache", empty_cache,
-        "Gives what is kept for the next arrays and ops back to the system; how many bytes of blocks that was.");
+        "Returns the memory cached for new arrays and ops to the system; returns the bytes of the blocks.");
   m.def("in_use", in_use,
         "How many objects of the core are in use: storages, ops, and the room of large kernels; bytes of blocks.");
   m.def("reset_peak", [](int device) { Engine::get().devices[device].budget->reset_peak(); }, nb::arg("device") = 0);

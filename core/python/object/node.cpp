@@ -54,7 +54,7 @@ void dealloc(PyObject* self) {
 PyMemberDef members[] = {
     {"op", T_OBJECT, offsetof(NodeObject, op), READONLY, "The op that was called."},
     {"inputs", T_OBJECT, offsetof(NodeObject, inputs), READONLY,
-     "Its inputs; arrays without value where the gradients need none."},
+     "Its inputs; arrays without a value if the gradients do not need it."},
     {"outputs", T_OBJECT, offsetof(NodeObject, outputs), READONLY, "Its outputs, without their places on the tape."},
     {"attrs", T_OBJECT, offsetof(NodeObject, attrs), READONLY,
      "Further arguments of the operation's gradients, or None."},
@@ -81,7 +81,7 @@ PyType_Slot slots[] = {
 PyType_Spec spec = {"forerun._core.Node", sizeof(NodeObject), 0,
                     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
 
-// The array as the tape keeps it: with its place, but without its values unless they are needed.
+// A reference to the array for the tape: with its node, but without its values unless they are needed.
 PyObject* kept(PyObject* o, bool value, bool place) {
   if (!is_array(o) || (value && place)) return Py_NewRef(o);
   ArrayObject* a = as_array(o);

@@ -1,4 +1,4 @@
-// The tape: which op made an array from which inputs, as far as gradients need it.
+// The tape: the op and the inputs that each array was computed from, as far as gradients need them.
 #pragma once
 #include <Python.h>
 
@@ -13,17 +13,17 @@
 namespace forerun {
 
 extern thread_local bool recording, training;
-// Of this thread: the tape is to tell how results are made, not how gradients flow. It takes down operations without
-// gradients too, and keeps all values.
+// For this thread: whether the tape records how results are computed, not how gradients flow. It then also records
+// operations without gradients, and keeps all values.
 extern constinit thread_local bool tracing;
 
-// Whether an op on this array would go onto the tape now.
+// Whether an op on this array would be recorded now.
 inline bool on_tape(PyObject* o) { return recording && is_array(o) && as_array(o)->node; }
 
 constexpr unsigned kSaveOutputs = 1 << 7;
 
-// A value that a node keeps, and how many writes its storage had then. The handle says that the value is somebody's,
-// also where the node shares the array object with the program.
+// A value that a node keeps, and the number of writes of its storage at that time. The handle marks the value as used,
+// also if the node shares the array object with the program.
 struct Kept {
   Kept(Buffer* storage) : storage(storage), version(storage->issued.load()) { storage->retain_handle(); }
   Kept(Kept&& o) noexcept : storage(std::exchange(o.storage, nullptr)), version(o.version) {}
@@ -37,16 +37,16 @@ struct Kept {
 struct NodeObject {
   PyObject_HEAD PyObject *op, *inputs, *outputs,
       *attrs;  // inputs and outputs are null once the backward pass has released the node; attrs may be null
-  unsigned long long seq;  // larger than that of any node made before, so than those of its inputs
+  unsigned long long seq;  // larger than that of any node made before, and so than those of its inputs
   unsigned save;           // see record()
-  unsigned site;           // the line that made it
+  unsigned site;           // the line that issued it
   std::vector<Kept> kept;
 };
 inline NodeObject* as_node(PyObject* o) { return reinterpret_cast<NodeObject*>(o); }
 extern PyTypeObject* node_type;
 PyTypeObject* make_node_type();
 
-// Makes a node of `op` (whose gradients are its own matter) and ties the outputs to it. `save`: bit i: the value of
+// Makes a node of `op` (which finds its gradients itself) and attaches the outputs to it. `save`: bit i: the value of
 // input i is needed; bit 7: the values of the outputs. Other arrays are kept without their values. False with an
 // exception set.
 bool record(PyObject* op, PyObject* const* inputs, Py_ssize_t n_in, PyObject* const* outputs, Py_ssize_t n_out,
@@ -54,7 +54,7 @@ bool record(PyObject* op, PyObject* const* inputs, Py_ssize_t n_in, PyObject* co
 
 unsigned long long tape_position();  // number of the newest node
 
-// Takes note that the node of `output` needs the values of `saved`, a tuple of arrays, as they are now.
+// Records that the node of `output` needs the present values of `saved`, a tuple of arrays.
 void watch_saved(PyObject* output, PyObject* saved);
 
 }  // namespace forerun

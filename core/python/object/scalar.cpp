@@ -21,7 +21,7 @@ namespace forerun {
 PyObject* element(const Array& array, int64_t offset) {
   const Buffer& storage = *array.storage();
   const DType t = array.layout.dtype;
-  // With the interpreter lock held, and all issued writes over, no thread writes.
+  // While the interpreter lock is held and all issued writes have ended, no thread writes.
   if (storage.settled() && !storage.failure && storage.data() && !capture)
     return scalar_at_once(t, storage.budget, storage.data() + offset);
   Array made = Array::make_scalar(t, storage.budget);

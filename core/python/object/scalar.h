@@ -1,4 +1,5 @@
-// Scalars: arrays without axes that are values, as NumPy's scalars are. No operation writes into the storage of one.
+// Scalars: arrays without axes that are values, as NumPy's scalars are. No operation writes into the storage of a
+// scalar.
 #pragma once
 #include <Python.h>
 
@@ -9,17 +10,17 @@
 
 namespace forerun {
 
-// An array with the values of `like`, in that storage or another: a scalar if `like` is one.
+// An array with the values of `like`, in the same storage or another one: a scalar if `like` is a scalar.
 PyObject* wrap_like(PyObject* like, Array array);
-// The same object as a scalar, or as an array that is not one. Its storage must not be shared.
+// Turns the object into a scalar, or into an array that is not a scalar. Its storage must not be shared.
 void become(PyObject* array, bool scalar);
 
-// A scalar with a copy of the element at an offset: made at once where its value is computed, else by an operation.
+// A scalar with a copy of the element at an offset: made at once if its value is computed, otherwise by an operation.
 PyObject* element(const Array& array, int64_t offset);
-// The base of a view with axes: the array itself, or for a scalar, a copy in `own`, so that writing to the view leaves
-// the scalar as it is.
+// The base of a view with axes: the array itself; for a scalar a copy in `own`, so that writing to the view does not
+// change the scalar.
 const Array& viewed(const char* op, PyObject* o, Array& own);
-// The array in `o`, which is to be written to; Error if it must not be.
+// The array in `o`, which is to be written to; throws Error if it must not be.
 const Array& get_writable(const char* op, PyObject* o);
 
 }  // namespace forerun

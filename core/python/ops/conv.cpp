@@ -23,7 +23,7 @@ namespace forerun {
 
 namespace {
 
-// Numbers per axis into the last of three.
+// Copies numbers per axis into the last elements of `to`, of three.
 void set_axes(int64_t (&to)[3], nb::handle values, int n) {
   auto given = list_of<int64_t>(values);
   if (static_cast<int>(given.size()) != n)
@@ -32,7 +32,7 @@ void set_axes(int64_t (&to)[3], nb::handle values, int n) {
   std::copy(given.begin(), given.end(), to + (3 - n));
 }
 
-// The settings as Python gives them: (stride, dilate, pad, groups, extents).
+// Reads the settings from Python's tuple (stride, dilate, pad, groups, extents).
 Correlation settings(nb::handle given, const Dims& weight) {
   int n = weight.size() - 2;
   if (n < 1 || n > 3)
@@ -62,8 +62,7 @@ Dims field_shape(int64_t examples, int64_t channels, const int64_t (&extents)[3]
   return shape;
 }
 
-// Returns the device that both operands share; checks the device, and dtype, which must be one that there are kernels
-// for.
+// Returns the device that both operands share; checks the device, and the dtype, for which there must be kernels.
 int checked_pair(const char* op, const Array& a, const Array& b) {
   check_has_kernels(op, a.layout.dtype);
   if (a.layout.dtype != b.layout.dtype)
@@ -78,7 +77,7 @@ void check_shape(const Array& array, const Dims& shape) {
                 "windows: operand must have shape " + to_string(shape) + ", got " + to_string(array.layout.shape));
 }
 
-// Whether Winograd's way is taken: an accelerator has ways of its own.
+// Whether Winograd's method is used: an accelerator has methods of its own.
 bool by_winograd(const Correlation& c, const Array& operand, bool back) {
   return on_host(operand) && winograd_takes(c, operand.layout.dtype, back);
 }
@@ -165,7 +164,7 @@ nb::object pool(nb::handle x_object, nb::handle kernel, nb::handle stride, bool 
   return wrapped(std::move(y));
 }
 
-// x and y: data and largest elements, or None: to all elements.
+// x and y: data and largest elements; or None: the gradient goes to all elements.
 nb::object pool_back(nb::handle g_object, nb::handle x_object, nb::handle y_object, nb::handle shape, nb::handle kernel,
                      nb::handle stride) {
   Array g = dense(arg("pool", g_object));
@@ -190,7 +189,7 @@ nb::object pool_back(nb::handle g_object, nb::handle x_object, nb::handle y_obje
 
 namespace {
 
-// Sums of neighbours with weights, of vectors of one dtype; none where there is nothing for them.
+// Sums of neighbours with weights, of vectors of one dtype; None if the kernel does not support them.
 nb::object neighbours(nb::handle in_object, nb::handle weights_object, int64_t first, int64_t length) {
   const Array &in = arg("conv", in_object), &weights = arg("conv", weights_object);
   const DType t = in.layout.dtype;

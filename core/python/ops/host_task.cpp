@@ -35,20 +35,20 @@ namespace forerun {
 
 namespace {
 
-// Ops of a task are not recorded with the program that runs in this thread, which may wait for it.
+// Ops of a task are not recorded in the program that is captured in this thread, which may wait for it.
 struct InTask {
   ~InTask() {
     capture = outer;
-    PyErr_Clear();  // nothing is left behind where there was no memory to take it along
+    PyErr_Clear();  // clears an exception for which there was no memory
   }
   const TaskScope scope;
   Recording* const outer = std::exchange(capture, nullptr);
 };
 
-// A view for a task of a copy of its own.
+// A view, for a task, of a copy of its own.
 PyObject* own_view(const Array& array) {
   char* data = array.storage()->data();
-  if (bytes_as_bools && !only_bools(array.layout, data)) return shared_view(array);  // which is a copy, too
+  if (bytes_as_bools && !only_bools(array.layout, data)) return shared_view(array);  // also a copy
   int64_t bytes = 0;
   Layout apart = array.layout.apart(bytes);
   const npy_intp size = bytes;
@@ -80,17 +80,16 @@ class HostKernel final : public Kernel {
   bool copy_to(Op& op) const override { return op.copy(*this); }
   void run(Op& op, int64_t piece) override {
     const bool at_once = PyGILState_Check();      // in the thread that issues it,
-    const bool in_program = at_once || op.brief;  // or in one that waits
+    const bool in_program = at_once || op.brief;  // or in a thread that waits
     std::optional<FrontEndSignals> signals;
-    if (!at_once)
-      signals.emplace();  // what the task starts, another program perhaps, is to be killed like anything else
+    if (!at_once) signals.emplace();  // programs that the task starts must be killable like any others
     Locked locked;
     InTask entered;
     hang_if_finalizing([&] {
       if (call(op, piece) || (in_program && call_again(op, piece))) return;
       if (!in_program) throw taken_exception();
-      // Its exception would hold the frames of the program, and with them the arrays that fail. On a worker it has
-      // none.
+      // Its exception would hold the frames of the program, and with them the arrays that fail. On a worker there are
+      // no such frames.
       if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) PyErr_SetInterrupt();
       PyErr_Clear();
       throw RunLater{};
@@ -100,7 +99,7 @@ class HostKernel final : public Kernel {
  private:
   Buffer* buffer(Op& op, int i) { return static_cast<Buffer*>(op.access(i).storage); }
 
-  // Operand i, as far as a piece sees it.
+  // Operand i, or the part of it for a piece.
   Layout part(int i, int64_t piece) const {
     Layout part = layouts_[i];
     if (cut_.pieces == 1) return part;
@@ -128,8 +127,8 @@ class HostKernel final : public Kernel {
     int n_out = static_cast<int>(layouts_.size()) - n_in_;
     nb::object args = nb::steal(PyTuple_New(n_in_ + (fills ? n_out : 0)));
     for (int i = 0; args && i < n_in_; ++i) {
-      // The array holds its block: a callable may keep it, and later writes leave the block to it. That of a part is a
-      // copy: others may write beside it meanwhile.
+      // The array holds its block: a callable may keep it, and later writes then use another block. The block of a part
+      // is a copy: other ops may write beside it meanwhile.
       const Access& a = op.access(i);
       PyObject* view = a.place && !a.loose ? own_view(Array(buffer(op, i), part(i, piece)))
                                            : shared_view(Array(buffer(op, i), part(i, piece)));
@@ -146,8 +145,8 @@ class HostKernel final : public Kernel {
     return args;
   }
 
-  // In a thread of the program, a handler of a signal may have raised, in the middle of the task; then the task, which
-  // always does the same, tells by another run that it was not its own.
+  // In a thread of the program, a handler of a signal may have raised in the middle of the task; the task, which is
+  // deterministic, then runs again to show that the exception was not its own.
   bool call_again(Op& op, int64_t piece) {
     PyObject *type, *value, *trace;
     PyErr_Fetch(&type, &value, &trace);
@@ -159,7 +158,7 @@ class HostKernel final : public Kernel {
     return done;
   }
 
-  // Views of the memory that the task filled, which frames of its exception may keep, must not be used any more.
+  // Views of the memory that the task filled, which frames of its exception may hold, must not be used any more.
   void close_rooms(PyObject* args) {
     PyObject *type, *value, *trace;
     PyErr_Fetch(&type, &value, &trace);
@@ -215,11 +214,11 @@ class HostKernel final : public Kernel {
 }  // namespace
 
 constexpr int64_t kMostCopied =
-    int64_t{2} << 20;  // bytes of a part of an array that a task gets as a copy, to be ordered by that part
+    int64_t{2} << 20;  // bytes of a part of an array that a task gets as a copy, so that it is ordered by that part
 
 void build_host(Op& op, const char* name, PyObject* fn, const std::vector<Array>& inputs,
                 const std::vector<Array>& outputs, HostTask kind, Cut cut) {
-  std::vector<const void*> reads;  // in order: there may be many of both
+  std::vector<const void*> reads;  // in order: both lists may be long
   for (const Array& a : inputs) {
     a.layout.nbytes() <= kMostCopied ? add(op, a, Mode::read) : add_loosely(op, a, Mode::read);
     reads.push_back(&*a.storage());
@@ -258,10 +257,10 @@ int64_t bytes_of(const std::vector<Array>& in, const std::vector<Array>& out) {
   return bytes;
 }
 
-constexpr int64_t kMostBrief = 1 << 21;  // bytes: of fewer, NumPy's functions take some milliseconds at most
+constexpr int64_t kMostBrief = 1 << 21;  // bytes: for fewer, NumPy's functions take some milliseconds at most
 
-// outs: of each result its shape and dtype; or an array, which is written. at_once: bytes of operands and results
-// together, up to which the task costs no more than handing it over, and may run in the call. Not 0: the task never
+// outs: for each result its shape and dtype; or an array, which is written. at_once: bytes of operands and results
+// together, up to which the task costs no more than handing it over, and may run during the call. Not 0: the task never
 // sleeps, and takes some milliseconds at most for up to kMostBrief bytes, so that a waiting thread may run it.
 nb::list host(nb::handle fn, nb::handle inputs, nb::handle outs, nb::handle device, const char* name, const char* queue,
               bool trusted, bool fills, int64_t pieces, int axis, int64_t at_once) {

@@ -12,21 +12,21 @@ namespace forerun {
 
 enum class HostTask {
   any,
-  trusted,  // is known not to write to its inputs, which need not be marked as read-only (NumPy copies such for some
-            // functions)
-  fills,    // trusted; it is given the outputs' memory, after the inputs, as memoryviews of bytes; it only fills
-            // them, and so need not run if nothing reads them
+  trusted,  // known not to write to its inputs, which need not be marked as read-only (NumPy copies read-only arrays
+            // for some functions)
+  fills,    // trusted; it gets the outputs' memory, after the inputs, as memoryviews of bytes; it only fills them, and
+            // so need not run if nothing reads them
 };
 
 // How a task is cut: into calls, each with one of about equal parts of every operand along an axis. An idle thread
-// takes the next call; the cuts follow from shapes alone. Every operand has that axis, with one
+// takes the next call; the cuts depend on the shapes alone. Every operand has that axis, with the same
 // extent, at least `pieces`.
 struct Cut {
   int64_t pieces = 1;
   int axis = 0;
 };
 
-// Fills `op`: fn(*inputs as read-only numpy arrays) must return what the outputs take. With the interpreter lock.
+// Fills `op`: fn(*inputs as read-only numpy arrays) must return values for the outputs. With the interpreter lock.
 void build_host(Op& op, const char* name, PyObject* fn, const std::vector<Array>& inputs,
                 const std::vector<Array>& outputs, HostTask kind, Cut cut = {});
 

@@ -33,7 +33,7 @@ Combine combined(UfuncObject* u, const Signature& s, DType t) {
   if (!u->at_name) u->at_name = intern((std::string(u->name) + ".at").c_str());
   Combine combine{u->at_name, s.loop,  {s.types[0], s.types[1], s.types[2]},
                   u->nin,     nullptr, s.loop.may_throw ? "" : u->name};
-  // Loops of others than NumPy may do anything, whatever they are called.
+  // Loops of other libraries may compute anything, whatever their names are.
   if (u->nin == 2 && s.types[0] == t && s.types[1] == t && s.types[2] == t && !s.loop.may_throw)
     combine.each = each_of(u->facts.formula, t);
   return combine;
@@ -42,9 +42,9 @@ Combine combined(UfuncObject* u, const Signature& s, DType t) {
 namespace {
 
 struct Indexed {
-  std::vector<Array> indices;  // broadcast to one shape, but for numbers
+  std::vector<Array> indices;  // broadcast to one shape, except numbers
   int axis;
-  Dims shape;  // of the elements they select
+  Dims shape;  // of the selected elements
 };
 
 Indexed read_indices(const char* op, const Array& a, nb::handle indices, int64_t axis) {
@@ -81,8 +81,8 @@ nb::object gather(nb::handle a_object, nb::handle indices, int64_t axis, const c
   return wrapped_result(std::move(out));
 }
 
-// The combination of elements of dtype t with values, at positions: a ufunc's loop of these dtypes; none: the value
-// takes the element's place.
+// The combination of elements of dtype t with values, at positions: a ufunc's loop of these dtypes; no value: the value
+// replaces the element.
 std::optional<Combine> combining(nb::handle ufunc, nb::handle dtypes, DType t) {
   if (ufunc.is_none()) return std::nullopt;
   UfuncObject* u = get_ufunc("at", ufunc.ptr());
@@ -125,7 +125,7 @@ const Array& mask_for(const char* op, const Array& a, nb::handle mask_object) {
   return mask;
 }
 
-// a[..., mask, ...] = values, of which there is one for each element under the mask along `axis`.
+// a[..., mask, ...] = values, with one value for each element under the mask along `axis`.
 void scatter_masked(nb::handle a_object, nb::handle mask_object, int64_t axis, nb::handle values_object,
                     const char* op_name, nb::handle ufunc, nb::handle dtypes) {
   const Array& a = writable(op_name, get_writable(op_name, a_object.ptr()));
@@ -149,7 +149,7 @@ void scatter_masked(nb::handle a_object, nb::handle mask_object, int64_t axis, n
   op.issue(device_of(a));
 }
 
-// Elements of the flat array, however it lies, at positions in a vector; values start over if there are fewer.
+// Writes elements of the flat array, of any layout, at positions in a vector; values are repeated if there are fewer.
 void put(nb::handle a_object, nb::handle index_object, nb::handle values_object, const char* op_name) {
   const Array &a = writable(op_name, get_writable(op_name, a_object.ptr())), &index = arg(op_name, index_object);
   const Array& values = values_for(op_name, a, values_object, nullptr);
@@ -165,7 +165,7 @@ void put(nb::handle a_object, nb::handle index_object, nb::handle values_object,
   op.issue(device_of(a));
 }
 
-// An operand of what runs under a mask: an array, or a Python number in the loop's dtype.
+// An operand of a masked operation: an array, or a Python number in the loop's dtype.
 Operand operand_of(const char* op, nb::handle o, DType t) {
   Operand operand{};
   if (is_array(o.ptr()))
@@ -219,7 +219,8 @@ void masked_copy(nb::handle to_object, nb::handle where_object, nb::handle value
   op.issue(device_of(to));
 }
 
-// Values one after the other under a mask of the array's shape. placing: "each", "in turn" or "in place", see Placing.
+// Writes values one after the other under a mask of the array's shape. placing: "each", "in turn" or "in place", see
+// Placing.
 void place(nb::handle to_object, nb::handle mask_object, nb::handle values_object, const char* placing,
            const char* op_name) {
   const Array& to = writable(op_name, get_writable(op_name, to_object.ptr()));
@@ -286,8 +287,8 @@ void init_index(Module& m) {
   m.def("gather", gather, nb::arg("a"), nb::arg("indices"), nb::arg("axis") = 0, nb::arg("op_name") = "take");
   m.def("scatter", scatter, nb::arg("a"), nb::arg("indices"), nb::arg("axis"), nb::arg("values"),
         nb::arg("add") = false, nb::arg("ufunc").none() = nb::none(), nb::arg("loop").none() = nb::none(),
-        "ufunc, loop: what combines elements and values, and the dtypes that it takes and gives; by default values "
-        "take their place.");
+        "ufunc, loop: the function that combines elements and values, and its dtypes; by default values replace "
+        "elements.");
   m.def("scatter_masked", scatter_masked, nb::arg("a"), nb::arg("mask"), nb::arg("axis"), nb::arg("values"),
         nb::arg("op_name") = "setitem", nb::arg("ufunc").none() = nb::none(), nb::arg("loop").none() = nb::none());
   m.def("put", put, nb::arg("a"), nb::arg("index"), nb::arg("values"), nb::arg("op_name") = "put");

@@ -8,7 +8,7 @@
 
 namespace forerun {
 
-// The operation of u.at with its loop, in the fastest way for elements of dtype t.
+// The combination that u.at applies with its loop, by the fastest function for elements of dtype t.
 Combine combined(UfuncObject* u, const Signature& s, DType t);
 
 }  // namespace forerun

@@ -24,7 +24,7 @@ namespace forerun {
 
 namespace {
 
-// NumPy's own loop for products of dtypes that BLAS does not know.
+// NumPy's own loop for products of dtypes that BLAS does not support.
 Loop matmul_loop(DType t) {
   static std::map<DType, Loop> loops;  // guarded by the interpreter lock
   if (loops.empty()) {
@@ -57,7 +57,7 @@ Array transposed(const Array& array) {
   return Array(array.storage(), std::move(layout));
 }
 
-// Any operands: vectors become matrices, batch axes broadcast.
+// Operands of any number of axes: vectors become matrices, batch axes broadcast.
 Array matmul_any(const Array& a, const Array& b, int device) {
   const Dims &sa = a.layout.shape, &sb = b.layout.shape;
   bool row = sa.size() == 1, column = sb.size() == 1;
@@ -95,7 +95,7 @@ Array matmul_any(const Array& a, const Array& b, int device) {
 Array product_of(const Array& a, const Array& b) {
   int device = device_of(a);
   if (a.layout.ndim() > 2 && b.layout.ndim() == 2 && a.layout.size > 0 && a.layout.contiguous()) {
-    // A stack of matrices times one is a tall matrix times that one.
+    // A stack of matrices times one matrix is a tall matrix times that one.
     Dims shape = a.layout.shape;
     const int64_t terms = shape.back();
     const Array out = product_of(reshaped(a, Dims{a.layout.size / terms, terms}), b);
@@ -126,7 +126,7 @@ nb::object matmul(nb::handle a_object, nb::handle b_object, bool transpose_a, bo
     throw Error(ErrorKind::type,
                 std::string("matmul: operands must have one dtype, got ") + name(t) + " and " + name(b.layout.dtype));
   if (sb[sb.size() == 1 ? 0 : sb.size() - 2] != sa[sa.size() - 1]) throw mismatch("inner dimensions must match");
-  if (t == DType::bf16) {  // BLAS has no such product: through float32, rounded once
+  if (t == DType::bf16) {  // BLAS has no such product: computed in float32, rounded once
     nb::object product =
         matmul(wrapped(copied(a, DType::f32, device)), wrapped(copied(b, DType::f32, device)), false, false);
     return wrapped_like(product, copied(arg("matmul", product), t, device));

@@ -5,7 +5,7 @@
 
 namespace forerun {
 
-// a @ b of one dtype and device whose shapes fit: vectors, matrices and stacks of them. The op is issued.
+// a @ b of one dtype and device whose shapes fit: vectors, matrices and stacks of matrices. The op is issued.
 Array product_of(const Array& a, const Array& b);
 
 }  // namespace forerun

@@ -28,8 +28,8 @@ void draws_on_host() {
   if (capture) capture->refuse("it draws random numbers on the host, or from a stream of its own");
 }
 
-// With a stream of the caller's, (its seed, number of the op in it), the numbers are the same in each run of a program:
-// so it cannot be captured as a program.
+// With a stream of the caller's, (its seed, number of the op in it), the numbers would be the same in each run of a
+// program: so the op cannot be captured.
 nb::object random(std::string_view kind, nb::handle shape, nb::handle dtype, nb::handle device, nb::handle lo,
                   nb::handle hi, nb::handle stream) {
   DType t = parse_dtype("random", dtype.ptr());

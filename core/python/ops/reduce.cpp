@@ -30,7 +30,7 @@ namespace forerun {
 
 namespace {
 
-// The loop that takes and gives dtype t.
+// The loop with dtype t for inputs and outputs.
 Loop uniform_loop(UfuncObject* u, DType t) {
   const Signature* s = same_loop(u, t);
   if (!s || s->types[u->nin] != t || u->nin != 2 || u->nout != 1)
@@ -75,14 +75,14 @@ std::optional<Scalar> neutral_of(UfuncObject* u, DType t) {
   const bool lowest = neutral == Neutral::lowest;
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   if (is_inexact(t)) return real(lowest ? -kInfinity : kInfinity, lowest ? 0xfc00 : 0x7c00);
-  // Integers: all bits alike, but for the sign.
+  // Integers: all bits equal, except the sign.
   const bool ones = !lowest, sign = is_signed(t);
   std::memset(scalar.bytes, t == DType::b1 ? ones : ones ? 0xff : 0, item_size(t));
   if (sign) scalar.bytes[item_size(t) - 1] ^= 0x80;
   return scalar;
 }
 
-// In which dtype a reduction of elements of t is computed: a running sum of bfloat16 would stop growing at 256.
+// The dtype in which a reduction of elements of t is computed: a running sum of bfloat16 would stop growing at 256.
 DType accumulator(UfuncObject* u, DType t) {
   const DType wide = u->facts.accumulate_in;
   return u->facts.accumulates && is_real_float(t) && item_size(t) < item_size(wide) ? wide : t;
@@ -97,7 +97,7 @@ Array reduced(UfuncObject* u, const char* label, const Array& in, const bool* ax
   int n = in.layout.ndim();
   std::optional<Scalar> neutral = neutral_of(u, t);
   if (neutral && in.layout.size > 0 && in.layout.contiguous()) {
-    // Axes that do not follow one another: the last ones first, so that each step can be a part of a group.
+    // Axes that are not adjacent: the last ones first, so that each step can be part of a group.
     auto counts = [&](int i) { return axes[i] && in.layout.shape[i] > 1; };
     int last = n - 1;
     while (last >= 0 && !counts(last)) --last;
@@ -125,7 +125,7 @@ Array reduced(UfuncObject* u, const char* label, const Array& in, const bool* ax
   if (empty && !u->has_identity && out.layout.size > 0)
     throw Error(ErrorKind::value,
                 std::string(label) + ": reduced axes must not be empty, got shape " + to_string(in.layout.shape));
-  // As in NumPy, sums start from 0 and products from 1: of complex numbers that can be seen.
+  // As in NumPy, sums start from 0 and products from 1: for complex numbers that makes a visible difference.
   const bool starts = u->has_identity && (empty || u->facts.neutral == UfuncFacts::Neutral::zero ||
                                           u->facts.neutral == UfuncFacts::Neutral::one);
   Scalar identity = starts ? identity_of(u, t) : Scalar{};

@@ -6,9 +6,9 @@
 
 namespace forerun {
 
-// u over the marked axes, in dtype t. `label` is interned; errors name it. The op is issued.
+// Reduces the marked axes by u, in dtype t. `label` is interned; errors name it. The op is issued.
 Array reduced(UfuncObject* u, const char* label, const Array& in, const bool* axes, DType t, bool keepdims);
-// The sum of an array's parts that broadcasting made of an array of this shape. Error if it did not.
+// Sums an array that was broadcast from this shape back to it. Error if it was not.
 Array sum_to(const Array& array, const Dims& shape);
 // The running combination by u along an axis, in dtype t. The op is issued.
 Array scanned(UfuncObject* u, const char* label, const Array& in, int axis, DType t);

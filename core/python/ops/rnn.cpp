@@ -27,7 +27,7 @@ Recurrence recurrence(const char* rule, bool reversed, const Dims& y) {
   return what;
 }
 
-// Operands of one op: on one device, of one dtype, dense, of the shapes that they must have.
+// Operands of one op: on one device, of one dtype, dense, of the required shapes.
 class Operands {
  public:
   explicit Operands(const Array& first) : dtype_(first.layout.dtype), device_(device_of(first)) {
@@ -53,11 +53,11 @@ class Operands {
   int device_;
 };
 
-// Of an array that a rule may do without.
+// An optional array of a rule; null if it is absent.
 const Array* if_any(const Array& a) { return a.storage() ? &a : nullptr; }
 nb::object result(Array& a) { return a.storage() ? wrapped(std::move(a)) : nb::none(); }
 
-// The matrix of the states, laid out; on an accelerator as it is.
+// The matrix of the states, packed; on an accelerator unchanged.
 Array packed(const Operands& all, const Recurrence& what, bool back, const Array& w) {
   if (!on_host(w)) return w;
   Array u = all.made({rnn_packed_size(what, back)});
@@ -124,7 +124,7 @@ nb::object rnn_back(const char* rule, bool reversed, nb::handle gy_object, nb::h
 void init_rnn(Module& m) {
   m.def("rnn", rnn, nb::arg("rule"), nb::arg("reversed"), nb::arg("x"), nb::arg("h").none(), nb::arg("c").none(),
         nb::arg("w"), nb::arg("b"),
-        "A recurrent layer over all steps: (results, cells or None, what the way back needs or None). States that are "
+        "A recurrent layer over all steps: (results, cells or None, values for the gradient or None). States that are "
         "None are zeros.");
   m.def("rnn_back", rnn_back, nb::arg("rule"), nb::arg("reversed"), nb::arg("gy"), nb::arg("gc").none(),
         nb::arg("h").none(), nb::arg("c").none(), nb::arg("w"), nb::arg("y"), nb::arg("cells").none(),

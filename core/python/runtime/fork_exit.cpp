@@ -1,4 +1,4 @@
-// How the engine ends, and what it does around a fork, for Python.
+// The engine's end, and its behaviour around a fork, for Python.
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
@@ -33,8 +33,8 @@ nb::list unseen_failures() {
 
 // --- fork ------------------------------------------------------------------------------------------------------------
 
-// A signal handler's exception that ended the wait before a fork. Python drops what is raised there: it is raised
-// behind the fork, when other functions that Python calls then have returned to the frame that forked.
+// A signal handler's exception that ended the wait before a fork. Python drops exceptions that are raised there: it is
+// raised after the fork, when other functions that Python calls then have returned to the frame that forked.
 PyObject *interrupted = nullptr, *forking_frame = nullptr;
 
 bool within(PyObject* frame) {
@@ -54,7 +54,7 @@ int raise_interrupted(void*) {
   return -1;
 }
 
-// A process forks with all work done, and without workers. In a host task, or interrupted, it forks as it is.
+// A process forks when all work is done, and without workers. In a host task, or interrupted, it forks without waiting.
 void before_fork() {
   if (engine_abandoned() || in_host_task()) return;
   pause_loop_compiler();
@@ -75,14 +75,14 @@ void after_fork(bool child) {
   resume_loop_compiler(child);
   Engine& engine = Engine::get();
   if (child && engine.abandoned()) abandon_pending_work("a child of a process that forked before the work had ended");
-  if (child) engine.failures.take_unseen();  // the parent tells them
+  if (child) engine.failures.take_unseen();  // the parent reports them
   if (interrupted) Py_AddPendingCall(raise_interrupted, nullptr);
 }
 
 // --- exit ------------------------------------------------------------------------------------------------------------
 
-// The exit status of the process, in place of success; and whether pending work was abandoned, which may still go on
-// and keeps the C++ world in use.
+// The exit status of the process, instead of success; and whether pending work was abandoned, which may continue to run
+// and use the C++ objects.
 int exit_status = 0;
 
 void at_exit(int status, void*) {
@@ -94,7 +94,7 @@ void at_exit(int status, void*) {
   if (status && status == std::exchange(exit_status, 0)) std::exit(status);  // the remaining handlers follow
 }
 
-// Work that is issued later is done by the thread that issues it.
+// Work that is issued later is done by the issuing thread.
 void finish() {
   pause_loop_compiler();
   configure(std::vector<int>(static_cast<size_t>(Engine::get().devices.size()), 0), 1, Engine::get().ring.ops_ahead(),
@@ -112,7 +112,7 @@ void init_fork_exit(Module& m) {
         "This process ends when that one has ended, whatever it does then. False: there is no thread to see to that.");
   m.def("before_fork", before_fork);
   m.def("after_fork", after_fork);
-  m.def("finish", finish, "Waits for all work; what is issued later runs in the thread that issues it.");
+  m.def("finish", finish, "Waits for all work; operations issued later run in the issuing thread.");
   m.def(
       "abandon_pending_work", [] { abandon_pending_work("an interrupted wait for it at exit"); },
       "Nothing will be waited for any more.");

@@ -1,4 +1,4 @@
-// Recordings of what the engine does, for Python.
+// Recordings of the engine's work, for Python.
 #include <cstdint>
 #include <string>
 

@@ -1,4 +1,4 @@
-// Set-up, waiting, statistics and events, for Python.
+// Configuration, waiting, statistics and events, for Python.
 #include "python/runtime/settings.h"
 
 #include <cstddef>
@@ -90,12 +90,12 @@ void init_settings(Module& m) {
   m.def(
       "set_cache_limits", [](size_t cached, size_t total) { CachingAllocator::get().set_limits(cached, total); },
       nb::arg("cached"), nb::arg("total"),
-      "Bytes that are kept for the next array at most, and bytes that these and the arrays' blocks may take together "
-      "before some are given back.");
+      "Maximum bytes of cached memory, and of cached and used memory together, beyond which cached blocks are "
+      "released.");
   m.def(
       "set_registered_limit", [](size_t bytes) { RegisteredBlocks::get().set_limit(bytes); }, nb::arg("bytes"),
       "Bytes of host memory that may be registered with devices, for copies.");
-  m.def("granted_cores", granted_cores, nb::arg("root") = "", "root: a folder that stands for / in a test.");
+  m.def("granted_cores", granted_cores, nb::arg("root") = "", "root: a folder in place of /, for tests.");
   m.def("granted_memory", granted_memory, nb::arg("root") = "");
   m.def("load_blas", load_blas);
   m.def("blas_info", blas_info);

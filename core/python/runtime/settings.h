@@ -5,8 +5,8 @@
 
 namespace forerun {
 
-// Waits for all work, then sets workers per device, cores in all, how many ops may be in flight, and threads per device
-// for files.
+// Waits for all work, then sets the workers per device, the number of cores, the number of ops that may be in flight,
+// and the threads per device for files.
 void configure(const std::vector<int>& workers, int cores, uint64_t ops_ahead, int io_threads);
 
 }  // namespace forerun

@@ -29,7 +29,7 @@ struct Leftovers {
   }
 };
 
-// `what`: why, if no call of the program asks for it.
+// `what`: the cause, if the wait is not a call of the program.
 void wait_settled(const Array& array, const char* what = nullptr) {
   Storage& storage = *array.storage();
   if (storage.settled()) return what ? void() : found_there("wait");
@@ -52,7 +52,7 @@ void must_not_be_in_task(const char* what) {
 }  // namespace
 
 void wait_for(const Array& array) {
-  refuse_in_capture("read of an array");
+  refuse_in_capture("reading the value of an array");
   wait_until_written(array);
 }
 
@@ -64,7 +64,7 @@ void wait_until_written(const Array& array) {
 void wait_for_end(const Array& array) { wait_settled(array, kReadOfNumpy); }
 
 bool all_end_within(int64_t microseconds) {
-  constexpr int64_t kShortest = 100;  // a wait looks for work as long as that
+  constexpr int64_t kShortest = 100;  // a wait looks for work for at least that long
   Engine& engine = Engine::get();
   const uint64_t mark = engine.ring.next();
   if (engine.ring.has_ended(mark)) return true;
@@ -81,9 +81,9 @@ bool all_end_within(int64_t microseconds) {
 
 void wait_for(const std::vector<Array>& arrays) {
   std::vector<FailurePtr> failures;
-  std::optional<LoggedWait> wait;  // one for all of them
+  std::optional<LoggedWait> wait;  // one for all arrays
   for (const Array& a : arrays) {
-    refuse_in_capture("read of an array");
+    refuse_in_capture("reading the value of an array");
     if (!wait && !a.storage()->settled()) wait.emplace();
     wait_settled(a);
     if (FailurePtr failure = a.failure()) failures.push_back(std::move(failure));
@@ -100,7 +100,7 @@ void wait_mark(uint64_t mark, const char* what) {
 }
 
 void wait_all(uint64_t mark, const char* what) {
-  refuse_in_capture("wait");
+  refuse_in_capture("waiting for all operations");
   wait_mark(mark, what);
   FailureLog::Unseen unseen = Engine::get().failures.take_unseen();
   raise_failures(unseen.failures, unseen.unkept);
@@ -119,7 +119,7 @@ void quiesce() {
       throw;
     }
     if (engine.at_rest()) return;
-    engine.pool.start();  // somebody has come through, and issued more
+    engine.pool.start();  // another thread has passed the gate, and issued more
   }
 }
 

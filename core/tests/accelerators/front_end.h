@@ -1,4 +1,5 @@
-// A front end of programs on two simple devices: arrays, operations with and without code there, and their values.
+// A front end for programs on two simple devices: arrays, operations with and without code on a device, and their
+// values.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -115,7 +116,7 @@ void each(char** args, const intptr_t* n, const intptr_t* steps, F f) {
     std::memcpy(args[2] + i * steps[2], &y, 8);
   }
 }
-// One for floating-point numbers, and one for integers. The last two have no code on a device.
+// One kernel for floating-point numbers, and one for integers. The last two have no code on a device.
 template <class T>
 T value_of(char sign, T a, T b) {
   switch (sign) {

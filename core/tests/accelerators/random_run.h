@@ -1,4 +1,4 @@
-// Random programs on the host and on simple devices, executed in order beside: values and failures must be equal.
+// Random programs on the host and on simple devices, also executed in order: values and failures must be equal.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -16,15 +16,15 @@
 
 namespace forerun::test {
 
-// The same program for the same seed, wherever its arrays are: in the memory of the host, or of devices. It is executed
-// in order beside.
+// The same program for the same seed, wherever its arrays are: in the memory of the host, or of devices. It is also
+// executed in order, for comparison.
 class Run {
   static constexpr size_t kSlots = 9;
   struct Slot {
     Array array;
     std::vector<char> values;
     std::string failure;
-    uint64_t failed = 0;  // which failure of the program that is
+    uint64_t failed = 0;  // the number of the failure in the program
   };
 
  public:
@@ -32,7 +32,7 @@ class Run {
     for (Slot& slot : slots_) renew(slot);
   }
 
-  // `held`: nothing runs now, so there is nothing to wait for.
+  // `held`: nothing runs now, so waits are left out.
   void step(bool held = false) {
     Slot &out = slots_[pick()], &a = slots_[pick()], &b = slots_[pick()];
     const uint32_t what = draw() % 24, more = draw();
@@ -81,7 +81,7 @@ class Run {
     slot.values.resize(slot.array.storage()->bytes);
     return slot;
   }
-  // The failure of an operation with these operands; true: it has one.
+  // The failure of an operation with these operands; true: there is one.
   static bool inherit(Slot& out, std::initializer_list<const Slot*> operands) {
     std::string failure;
     uint64_t failed = 0;
@@ -91,7 +91,7 @@ class Run {
     out.failure = failure, out.failed = failed;
     return !failure.empty();
   }
-  // out = f(a, b) in order. `b` null: a scalar.
+  // out = f(a, b), executed in order. `b` null: a scalar.
   void execute(const Function& f, Slot& out, const Layout& to, const std::vector<char>& a, const Layout& of_a,
                const std::vector<char>* b, const Layout& of_b, Scalar scalar) {
     auto go = [&]<class T>(T) {
@@ -122,7 +122,7 @@ class Run {
       issue(device_of(fresh.array), [&](Op& op) { build_zeros(op, fresh.array); });
     else
       fill(fresh.array, value);
-    if (how == 1) {  // values that differ, by rows and by halves of rows
+    if (how == 1) {  // different values, by rows and by halves of rows
       Array view = fresh.array;
       for (int64_t row = 0; row < shape[0]; row += 3) {
         view.layout = strided(view.layout.dtype, Dims{shape[1] / 2 + 1}, Dims{8}, row * shape[1] * 8);
@@ -135,7 +135,7 @@ class Run {
     slot = std::move(fresh);
   }
 
-  // Floating-point numbers are multiplied by one half alone, so that they stay finite.
+  // Floating-point numbers are only multiplied by one half, so that they stay finite.
   static bool fits(const Function& f, const Slot& a) { return f.sign != '*' || a.array.layout.dtype == DType::i64; }
   static bool alike(const Slot& a, const Slot& b) {
     return a.array.layout.shape == b.array.layout.shape && a.array.layout.dtype == b.array.layout.dtype;
@@ -160,7 +160,7 @@ class Run {
       execute(f, a, dense, before, dense, by_number ? nullptr : &other, dense, scalar);
   }
 
-  // A view of some rows and columns, from either end; and one of as many in another array.
+  // A view of some rows and columns, from either end; and one of the same shape in another array.
   std::optional<std::pair<Layout, Layout>> views(const Slot& a, const Slot& b) {
     const Dims &sa = a.array.layout.shape, &sb = b.array.layout.shape;
     const uint32_t drawn[6] = {draw(), draw(), draw(), draw(), draw(), draw()};
@@ -185,7 +185,7 @@ class Run {
     };
     return std::pair{view(sa, drawn[2]), view(sb, drawn[3])};
   }
-  // Where a part would fail, more may fail on a device than on the host: such steps are left out.
+  // For poisoned parts, more may fail on a device than on the host: such steps are left out.
   static bool sound(const Slot& a, const Slot& b) { return a.failure.empty() && b.failure.empty(); }
   void through_view(const Function& f, Slot& a, Slot& b) {
     auto found = views(a, b);
@@ -205,7 +205,7 @@ class Run {
       std::memcpy(&a.values[static_cast<size_t>(offset(target.layout, i))],
                   &other[static_cast<size_t>(offset(source.layout, i))], 8);
   }
-  // To another memory perhaps, transposed perhaps, as another dtype perhaps.
+  // Copies, perhaps to another memory, perhaps transposed, perhaps as another dtype.
   void move(Slot& out, const Slot& a, uint32_t more) {
     Layout from = a.array.layout;
     if (more % 3 == 0) std::swap(from.shape[0], from.shape[1]), std::swap(from.strides[0], from.strides[1]);
@@ -222,7 +222,7 @@ class Run {
     out = std::move(fresh);
   }
   void reduce(Slot& out, const Slot& from, uint32_t more) {
-    if (from.array.layout.dtype != DType::i64) return;  // the order of sums is the kernel's affair
+    if (from.array.layout.dtype != DType::i64) return;  // the order of sums is up to the kernel
     const bool rows = more % 2, reduced[] = {!rows, rows};
     const Dims& shape = from.array.layout.shape;
     Slot fresh = made(DType::i64, rows ? Dims{shape[0], 1} : Dims{1, shape[1]});

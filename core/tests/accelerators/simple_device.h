@@ -1,5 +1,6 @@
-// The smallest kind of device: memory of its own, a thread that runs what is handed over, code for a few operations.
-// An example of what a device kind must bring (device/accelerator.h), and a double of real ones for tests.
+// The smallest kind of device: memory of its own, a thread that runs the ops handed over, and code for a few
+// operations. An example of the functions that a kind of device must implement (device/accelerator.h), and a substitute
+// for real ones in tests.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -28,7 +29,7 @@ struct DeviceMemory {
   ~DeviceMemory() { used -= bytes.size(); }
   std::vector<char> bytes;
   std::atomic<size_t>& used;
-  bool failed = false;  // what was to write it has failed
+  bool failed = false;  // the operation that was to write it has failed
 };
 using MemoryPtr = std::shared_ptr<DeviceMemory>;
 
@@ -37,7 +38,7 @@ struct ValuesInMemory final : DeviceValues {
   MemoryPtr memory;
 };
 
-// A kernel of the device: `at` has the first byte of each operand, in the memory of the device or of the host.
+// A kernel of the device: `at` has the address of each operand, in the memory of the device or of the host.
 struct DeviceKernel : Kernel {
   virtual void compute(Op& op, const std::vector<char*>& at) = 0;
   void run(Op&, int64_t) final { throw Error(ErrorKind::runtime, "simple: a worker of the host has it"); }
@@ -52,7 +53,7 @@ struct CopyKernel final : DeviceKernel {
   }
 };
 
-// Where an element is, in the order of rows: bytes from the start of its storage.
+// The offset of an element, in C order: bytes from the start of its storage.
 inline int64_t offset(const Layout& layout, int64_t i) {
   int64_t bytes = layout.offset;
   for (int axis = layout.ndim(); axis-- > 0; i /= layout.shape[axis])
@@ -180,7 +181,7 @@ class SimpleDevice final : public Accelerator, public Lane {
     return Outcome::accepted;
   }
 
-  void hold(bool held) {  // nothing that has been handed over is run
+  void hold(bool held) {  // no op that has been handed over runs
     std::lock_guard lock(mutex_);
     held_ = held, wake_.notify_all();
   }
@@ -188,14 +189,14 @@ class SimpleDevice final : public Accelerator, public Lane {
   std::atomic<int> lowered{0}, lowered_again{0}, uploads{0}, downloads{0}, transfers{0};  // operations built,
   std::atomic<int> done{0};                                                               // and run
   std::atomic<size_t> used{0};                                                            // bytes
-  std::atomic<bool> broken{false};         // refuses all that is handed over
-  std::atomic<int> fails{0};               // the operation of this number, from now on, fails; 0: none
-  std::atomic<bool> reaches_others{true};  // copies from other devices need no way through the host
+  std::atomic<bool> broken{false};                                                        // refuses all hand-overs
+  std::atomic<int> fails{0};               // operations fail from this number on; 0: none fails
+  std::atomic<bool> reaches_others{true};  // copies from other devices do not go through the host
 
  private:
   struct Task {
     Op* op;
-    std::vector<MemoryPtr> from, to;  // before and after, of operands that are read, and written, on a device
+    std::vector<MemoryPtr> from, to;  // of operands that are read, before and after; and written, on a device
   };
   static bool here(const Access& a) { return a.storage->budget->accelerator != nullptr; }
   MemoryPtr values_of(const Access& a) const {

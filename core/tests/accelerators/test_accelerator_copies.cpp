@@ -1,4 +1,4 @@
-// Operations are placed on devices with memory of their own, or on the host between copies: which values are copied.
+// Operations are placed on devices with memory of their own, or on the host between copies: the copied values.
 #include "accelerators/front_end.h"
 
 #include <cstring>
@@ -10,19 +10,19 @@ using namespace forerun::test;
 
 namespace {
 
-// The copies of an operation without code on the device: of its operands, once, and of its results.
+// The copies for an operation without code on the device: of its operands, once, and of its results.
 void the_host_has_what_it_reads_and_gives_back_what_it_writes() {
   TwoDevices devices;
   SimpleDevice& device = devices.first;
   {
     const Array a = filled(kFirst, {50, 4}, 3), out = Array::make(DType::i64, {50, 4}, budget_of(kFirst));
-    check(device.uploads == 0 && device.downloads == 0, "what has code is not copied");
+    check(device.uploads == 0 && device.downloads == 0, "operands of an op with code are not copied");
     compute(kScaled, kFirst, a, &a, {}, out);
     check(all_are(numbers(out), 9), "values");
     check(device.downloads == 2 && device.uploads == 1, "one operand there, and the look; the result back");
     compute(kScaled, kFirst, out, &a, {}, out);
     check(all_are(numbers(out), 15) && all_are(numbers(a), 3), "values of an update");
-    check(device.downloads == 6 && device.uploads == 2, "an update reads what it writes");
+    check(device.downloads == 6 && device.uploads == 2, "an update reads the array that it writes");
   }
 }
 
@@ -54,7 +54,7 @@ void a_result_may_be_in_any_memory() {
     }
 }
 
-// Writes all of a storage that it reads, and names the write first.
+// Writes all of a storage that it reads, and lists the write first.
 struct Increment final : Kernel {
   const char* name() const override { return "increment"; }
   void run(Op& op, int64_t) override {
@@ -79,14 +79,14 @@ void an_operation_reads_the_storage_that_it_overwrites() {
   check(devices.first.downloads == 2, "it is copied to the host once");
 }
 
-// Ops are used again: the ones that place() makes have nothing of their former lives.
+// Ops are reused: the ones that place() makes keep no state of their previous use.
 void a_copy_is_no_host_task() {
   TwoDevices devices;
   const Array a = filled(kFirst, {100}, 3);
   std::vector<Op*> ops;
   for (int i = 0; i < 8; ++i) ops.push_back(Engine::get().make_op());
   for (Op* op : ops) op->cost = UINT32_MAX, Engine::get().discard(op);
-  compute(kScaled, kFirst, a, &a, {}, a);  // submit() looks at the copies
+  compute(kScaled, kFirst, a, &a, {}, a);  // submit() checks the copies
   check(all_are(numbers(a), 9), "values");
 }
 
@@ -104,7 +104,7 @@ void values_go_from_device_to_device(bool reaches) {
   for (size_t i = 0; i < values.size(); ++i) check(values[i] == (i / 10 == 1 ? 4 : 3), "a part of a part");
 }
 
-// Before anything is written, a part is; the rest may have any values.
+// A part is written before anything else is; the rest may have any values.
 void a_part_may_be_written_first() {
   TwoDevices devices;
   const Array a = Array::make(DType::i64, {100}, budget_of(kFirst)),

@@ -1,4 +1,4 @@
-// Devices with memory of their own fail, refuse memory or have no more: what depends on that fails, and nothing else.
+// Devices with memory of their own fail, refuse memory or run out of it: only dependent operations fail.
 #include "accelerators/front_end.h"
 
 #include <string>
@@ -19,7 +19,7 @@ void an_operation_fails_on_the_host() {
   compute(kAdd, kFirst, out, &good, {}, next);
   check(failure_of(out) == expected, "the result has failed: " + failure_of(out));
   check(failure_of(next) == expected, "and what depends on it: " + failure_of(next));
-  check(failure_of(a).empty() && failure_of(good).empty(), "what it read has not");
+  check(failure_of(a).empty() && failure_of(good).empty(), "its inputs have not");
   compute(kChecked, kFirst, part(a, 0, 10), nullptr, scalar_of(DType::i64, 1), part(good, 0, 10));
   check(failure_of(good) == expected, "and where a part is written, the array");
   fill(out, 1), fill(good, 2);
@@ -88,7 +88,7 @@ void memory_of_a_device_is_bounded() {
   }
 }
 
-// The device has less than it has promised.
+// The device has less memory than it has reported.
 void a_device_refuses_memory() {
   constexpr int64_t kElements = 1000;
   TwoDevices devices({2}, kPlenty, 6 * 8 * kElements);
@@ -100,7 +100,7 @@ void a_device_refuses_memory() {
   check(failure.find("asked for 16000 bytes") != std::string::npos, "it names bytes: " + failure);
   check(all_are(numbers(a), 1) && all_are(numbers(b), 2), "the others are good");
   const Array d = filled(kFirst, {kElements}, 4);
-  check(all_are(numbers(d), 4), "what fits goes on");
+  check(all_are(numbers(d), 4), "an operation that fits still runs");
 }
 
 void the_hosts_limit_is_the_hosts() {

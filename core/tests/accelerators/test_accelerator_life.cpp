@@ -1,4 +1,4 @@
-// Operations of devices are dropped and captured; devices stay through changes of settings, and are gone in a child.
+// Operations of devices are dropped and captured; devices survive changes of settings, and cannot be used in a child.
 #include "accelerators/front_end.h"
 
 #include <sys/wait.h>
@@ -74,7 +74,8 @@ void a_captured_program_runs_on_a_device() {
       return numbers(Array(storages.at[static_cast<size_t>(view.slot)], view.layout));
     };
     check(all_are(output(0), 13 * i) && all_are(output(1), 13 * i + 1) && all_are(output(2), -1), "values of a run");
-    check(all_are(numbers(part(q, 0, 50)), 9) && all_are(numbers(part(q, 50, 100)), 10 * i), "what a run writes");
+    check(all_are(numbers(part(q, 0, 50)), 9) && all_are(numbers(part(q, 50, 100)), 10 * i),
+          "the values that a run writes");
   }
   const Array here = filled(kHost, {100}, 1);
   check(!program->takes({&here, &here}), "arrays of the host are others");
@@ -91,8 +92,7 @@ void settings_change_after_a_device_was_used() {
     const Array b = filled(kSecond, {100}, 1);
     compute(kScaled, kFirst, a, &b, {}, a);
     numbers(a), numbers(b);
-    check(budget_of(kFirst)->hard == kPlenty && budget_of(kFirst)->accelerator == &devices.first,
-          "it stays what it is");
+    check(budget_of(kFirst)->hard == kPlenty && budget_of(kFirst)->accelerator == &devices.first, "it does not change");
   }
   check(all_are(numbers(a), 13), "values");
 }
@@ -119,7 +119,7 @@ void a_forked_child_has_an_error() {
     bool good = refused([&] { add_number(a, 1); }) && refused([&] { filled(kFirst, {100}, 1); });
     good = good && refused([&] { numbers(a); }) && refused([&] { copy(here, a); });
     good = good && all_are(numbers(here), 2);
-    a = Array();  // its values are the parent's
+    a = Array();  // its values belong to the parent
     _exit(good ? 0 : 1);
   }
   int status = 1;

@@ -1,5 +1,5 @@
-// Random programs on devices with memory of their own: values and failures are those of the same program on the host,
-// also from several threads, and where a device dies. `test_accelerator_programs [steps]`.
+// Random programs on devices with memory of their own: values and failures equal those of the same program on the host,
+// also from several threads, and if a device is lost. `test_accelerator_programs [steps]`.
 #include "accelerators/random_run.h"
 
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// The short descriptions of operations: two that are equal have equal descriptions, but for the values of scalars; and
-// a device describes an operation once.
+// The short descriptions of operations: operations with equal short descriptions have equal descriptions, except for
+// the values of scalars; and a device describes an operation once.
 #include <string>
 #include <vector>
 
@@ -69,7 +69,7 @@ Array part(const Array& of, const Dims& shape, int64_t offset) {
   return Array(of.storage(), layout);
 }
 
-// Copies, products, positions of the largest elements and sums so far.
+// Copies, products, positions of the largest elements, and cumulative sums.
 void add_moves(std::vector<Described>& all) {
   const Array x = made({4, 6}), y = made({4, 6}), other = made({6, 4}), f = made({4, 6}, DType::f64);
   const Array low = part(x, {2, 6}, 0), high = part(x, {2, 6}, 96), half = made({2, 6}), square = made({4, 4});

@@ -1,4 +1,4 @@
-// Groups of which some steps are done by compiled loops: random calculations in several threads, with a compiler that
+// Groups with some steps replaced by compiled loops: random calculations in several threads, with a compiler that
 // answers while they run. Its functions interpret their descriptions. `test_compiled_loops [steps]`.
 #include <array>
 #include <atomic>
@@ -32,7 +32,7 @@ struct Interpreted {
   };
   std::vector<Operand> operands;
   std::vector<Line> lines;
-  bool known = true;  // all formulas, and all dtypes
+  bool known = true;  // whether all formulas and dtypes are known
 
   explicit Interpreted(const std::string& description) {
     std::istringstream text(description);
@@ -78,7 +78,7 @@ struct Interpreted {
   }
 };
 
-// A function has no data: there are so many of them, each with a description of its own.
+// A function has no data: there is a fixed number of functions, each with a description of its own.
 constexpr size_t kMost = 256;
 std::array<std::unique_ptr<Interpreted>, kMost> interpreted;
 std::atomic<uint64_t> calls{0};
@@ -95,7 +95,7 @@ RowsFunction function_of(size_t which, std::index_sequence<number...>) {
   return all[which];
 }
 
-// Answers what is asked for until it ends.
+// Answers requests until it ends.
 class Compiler {
  public:
   Compiler() {

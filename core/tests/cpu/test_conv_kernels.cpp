@@ -1,5 +1,5 @@
-// Convolutions, pooling, recurrent layers and products of random shapes, compared with plain loops: what they read and
-// write lies close to the ends of their memory. `test_conv_kernels [cases]`.
+// Convolutions, pooling, recurrent layers and products of random shapes, compared with plain loops: operands and
+// results are close to the ends of their memory. `test_conv_kernels [cases]`.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -31,7 +31,7 @@ T* data_of(const Array& a) {
   return reinterpret_cast<T*>(a.storage()->data());
 }
 
-// Of random numbers between -1 and 1.
+// An array of random numbers between -1 and 1.
 template <class T>
 Array random_array(const Dims& shape) {
   Array a = Array::make(dtype_of<T>, shape, budget());
@@ -66,7 +66,7 @@ Dims field(int64_t examples, int64_t channels, const int64_t (&extents)[3]) {
   return {examples, channels, extents[0], extents[1], extents[2]};
 }
 
-// Those that Winograd's method takes, mostly.
+// Mostly convolutions for which Winograd's method is used.
 Correlation of_three_by_three() {
   Correlation c;
   c.groups = 1 + below(2), c.in = 16 + below(below(4) ? 10 : 180), c.out = 16 + below(10),
@@ -256,8 +256,8 @@ void rnn() {
   check(!gx.storage()->failure, "rnn_back");
 }
 
-// A matrix of small whole numbers, whose sums of products are exact, with steps of either order and sign; its memory
-// ends where it ends.
+// A matrix of small integers, whose sums of products are exact, with steps of either order and sign, at the end of its
+// memory.
 template <class T>
 struct Matrix {
   std::vector<T> room;
@@ -299,7 +299,7 @@ void product() {
     }
 }
 
-// The bits follow from the operands alone: not from the block that is computed, nor from the CPU's vectors.
+// The bits depend on the operands alone: not on the block that is computed, nor on the CPU's vectors.
 template <class T>
 void same_product(const std::vector<TileVersion>& versions) {
   const int64_t rows = 1 + below(40), columns = 1 + below(120), terms = 1 + below(1000);

@@ -1,4 +1,4 @@
-// Fused steps of a captured program: runs that overlap, of several threads, have the values of the operations in order.
+// Fused steps of a captured program: overlapping runs of several threads yield the values of the operations in order.
 #include <memory>
 #include <thread>
 #include <vector>
@@ -47,7 +47,7 @@ Array part(const Array& a, int64_t from, int64_t to) {
 
 constexpr int64_t kCut = 7;
 
-// y changes, in two parts; one result reads them.
+// y changes, in two parts; one result reads both.
 std::vector<Array> body(const Array& x, const Array& y) {
   const int64_t n = x.layout.shape[0];
   Array z = computed(kAdd, x, y);

@@ -1,5 +1,5 @@
-// Ops that are run in groups, and ops that are dropped: element-wise ops and reductions over arrays of one space, in
-// place and into new arrays, whole, by rows and through views. `test_fusion [steps]`.
+// Fused and dropped ops: element-wise ops and reductions over arrays of one space, in place and into new arrays, whole,
+// by rows and through views. `test_fusion [steps]`.
 #include <memory>
 #include <thread>
 #include <utility>
@@ -80,7 +80,7 @@ struct Successor final : Kernel {
 
 enum class Readers { of_one_another, of_one_value };
 
-// Four ops that are a group, the third of which finds no memory some times, or throws.
+// A group of four ops, the third of which sometimes finds no memory, or throws.
 void one_of_a_group_fails(Readers readers, int refusals, bool throws) {
   Engine& engine = Engine::get();
   wait_all();
@@ -106,7 +106,7 @@ void one_of_a_group_fails(Readers readers, int refusals, bool throws) {
   check(engine.introspection.stats().grouped >= before.grouped + 4, "they were a group");
   for (size_t i = 1; i <= 4; ++i) {
     const FailurePtr& failure = made[i]->failure;
-    // By itself it tries again, in program order; an operation that throws fails its group.
+    // Alone it tries again, in program order; an operation that throws fails its group.
     bool fails = throws || (refusals > 1 && (i == 3 || (i > 3 && readers == Readers::of_one_another)));
     check(!failure == !fails, "failure of " + std::to_string(i) + ": " + (failure ? failure->message : "none"));
     int value = readers == Readers::of_one_value ? 1 : static_cast<int>(i);

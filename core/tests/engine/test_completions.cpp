@@ -13,7 +13,7 @@ using namespace forerun::test;
 
 namespace {
 
-constexpr int kPatience = 60'000;  // ms after which nothing is worth waiting for
+constexpr int kPatience = 60'000;  // ms after which waits are abandoned
 
 struct Put final : Kernel {
   bool throws;
@@ -25,11 +25,11 @@ struct Put final : Kernel {
 };
 
 struct Watch : Completion {
-  bool fails;  // what the last write before it did
+  bool fails;  // whether the last write before it failed
   bool completed = false, gone = false;
 };
 
-// One front-end thread with a loop of its own: it issues, watches, cancels, and polls its queue, all at random.
+// A front-end thread with a loop of its own: it issues, watches, cancels, and polls its queue, all at random.
 class Loop {
  public:
   explicit Loop(uint32_t seed) : random_(seed) {
@@ -107,7 +107,7 @@ class Loop {
     check(!w.completed && !w.gone, "reported once, and only if it is not cancelled");
     w.completed = true;
     check(w.storage->has_ended(w.target), "completed when all writes before it have ended");
-    check(static_cast<bool>(w.failure) == w.fails, "completed what was wrong with the values then");
+    check(static_cast<bool>(w.failure) == w.fails, "completed with the failure that the values had then");
   }
 
   Engine& engine_ = Engine::get();

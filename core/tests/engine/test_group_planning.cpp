@@ -1,5 +1,5 @@
-// The groups of a program do not depend on how long its ops take, and ops that wait for their group are not waited for
-// in vain. `test_group_planning [rounds]`.
+// The groups of a program do not depend on the duration of its ops, and no wait for an op that waits for its group
+// hangs. `test_group_planning [rounds]`.
 #include <algorithm>
 #include <memory>
 #include <mutex>
@@ -18,7 +18,7 @@ namespace {
 std::mutex mutex;
 std::vector<std::vector<uint64_t>> groups;  // of the round: the numbers of their ops
 
-// Ops of one space make groups; some ops make none.
+// Ops of one space are fused; some ops are never fused.
 struct Sum final : Kernel {
   struct Group final : FusedGroup {
     explicit Group(int space) : space(space) {}
@@ -52,7 +52,7 @@ struct Sum final : Kernel {
     for (int i = 1; i < op.n_access; ++i) sum += static_cast<Scarce*>(op.access(i).storage)->value;
     static_cast<Scarce*>(op.access(0).storage)->value = sum % 1'000'003;
   }
-  const int space;  // 0: it makes no group
+  const int space;  // 0: it is never fused
   const uint64_t cycles;
 };
 
@@ -73,7 +73,7 @@ struct Steps {
   std::vector<Step> steps;
 };
 
-// Issues the program with ops that take other times in each round, and returns its groups.
+// Issues the program with ops of different durations in each round, and returns its groups.
 std::vector<std::vector<uint64_t>> run(const Steps& program, uint32_t round, size_t bytes) {
   Engine& engine = Engine::get();
   MemoryBudget* budget = engine.devices[0].budget.get();

@@ -1,6 +1,6 @@
-// Tasks that wait for operations that they have issued, other tasks among them, and for operations issued after them:
-// they end, however few workers there are and however little memory, and no more operations that do not wait run at
-// once than there are workers.
+// Tasks that wait for operations that they have issued, for other tasks among these, and for operations issued after
+// them: they end, however few workers there are and however little memory, and at most as many operations that do not
+// wait run at once as there are workers.
 #include <atomic>
 #include <filesystem>
 #include <thread>
@@ -13,12 +13,12 @@ using namespace forerun::test;
 
 namespace {
 
-constexpr size_t kBytes = 800;             // of a plain op's result; a task's needs no memory
-constexpr uint32_t kLong = 1'000'000'000;  // ns: nothing for a thread that waits
+constexpr size_t kBytes = 800;             // size of a plain op's result; a task's needs no memory
+constexpr uint32_t kLong = 1'000'000'000;  // ns: too long for a waiting thread
 
 std::atomic<int> active{0}, most{0};
 
-// While it lives, its task is at work, and does not wait.
+// While it lives, its task is working, and does not wait.
 struct AtWork {
   AtWork() {
     int now = ++active, before = most;
@@ -44,7 +44,7 @@ Buffer* issued(int device, uint32_t cost, bool inner, Args&&... args) {
 
 uint64_t taken(Buffer* buffer) {
   wait_for(*buffer);
-  check(!buffer->failure, "what a task waits for does not fail");
+  check(!buffer->failure, "an operation that a task waits for does not fail");
   uint64_t value = *reinterpret_cast<uint64_t*>(buffer->data());
   buffer->release_handle();
   return value;
@@ -54,7 +54,7 @@ void put(Op& op, uint64_t value) {
   *reinterpret_cast<uint64_t*>(static_cast<Buffer*>(op.access(0).storage)->data()) = value;
 }
 
-// Issues some ops, of which some are tasks like itself, and gives the sum of their results.
+// Issues some ops, of which some are tasks like itself, and computes the sum of their results.
 struct Tree final : Kernel {
   uint32_t seed;
   int depth;
@@ -93,7 +93,7 @@ struct Tree final : Kernel {
 // Waits for an op that is issued after it, outside of any task.
 struct Later final : Kernel {
   std::atomic<Buffer*>& awaited;
-  std::chrono::milliseconds pause;  // before it does: workers sleep meanwhile
+  std::chrono::milliseconds pause;  // before it waits: workers park meanwhile
   Later(std::atomic<Buffer*>& awaited, std::chrono::milliseconds pause) : awaited(awaited), pause(pause) {}
   const char* name() const override { return "later"; }
   void run(Op& op, int64_t) override {
@@ -115,7 +115,7 @@ struct Held final : Kernel {
   }
 };
 
-// Waits for a task that it issues, and lets the held one go.
+// Waits for a task that it issues, and releases the held one.
 struct Frees final : Kernel {
   std::atomic<bool>&may_begin, &go;
   Frees(std::atomic<bool>& may_begin, std::atomic<bool>& go) : may_begin(may_begin), go(go) {}
@@ -149,7 +149,7 @@ size_t threads() {
   return n;
 }
 
-// The operations of a task are found behind more than a few ops that may not start, though another task does not wait.
+// The operations of a task are found behind more than a few ops that may not start, even if another task does not wait.
 void a_task_of_a_task_comes_before_what_lacks_memory() {
   set_up({2, 1}, true);
   std::atomic<bool> begun{false}, may_begin{false}, go{false};
@@ -161,8 +161,8 @@ void a_task_of_a_task_comes_before_what_lacks_memory() {
   for (Buffer* b : all) taken(b);
 }
 
-// While tasks wait for tasks of their own, these go first: else nearly each of the others would take a thread, to wait
-// too.
+// While tasks wait for tasks of their own, these run first: otherwise nearly each of the others would occupy a thread,
+// only to wait, too.
 void few_threads_wait() {
   set_up({2, 1}, false);
   size_t before = threads();
@@ -189,7 +189,8 @@ void run_all(const std::vector<int>& workers, bool tight, uint32_t seed) {
            *between = issued<Fill>(device, kLong, false, 1);
     Buffer* last = i < 5 ? issued<Fill>(device, kLong, false, i) : issued<Tree>(device, UINT32_MAX, false, seed + i, 2);
     awaited = last;
-    check(taken(task) == (i < 5 ? i : Tree(seed + i, 2).expected()), "a task has what was issued after it");
+    check(taken(task) == (i < 5 ? i : Tree(seed + i, 2).expected()),
+          "a task has the result of an operation issued after it");
     taken(between);
   }
   active = most = 0;

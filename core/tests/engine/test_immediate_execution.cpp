@@ -1,4 +1,4 @@
-// Small work runs in the thread that issues it, with the same values, order, and failures.
+// Small work runs in the thread that issues it, with the same values, order and failures.
 #include "program.h"
 
 #include <atomic>
@@ -12,9 +12,9 @@ using namespace forerun::test;
 
 namespace {
 
-std::atomic<std::thread::id> ran_in;  // of whichever step was last
+std::atomic<std::thread::id> ran_in;  // the thread of the last step
 
-// Adds one to each element, and says where.
+// Adds one to each element, and records its thread.
 struct Step final : Kernel {
   const char* name() const override { return "step"; }
   bool droppable() const override { return false; }
@@ -54,7 +54,7 @@ Op* op_of(uint32_t cost) {
   return op;
 }
 
-// As the front end does.
+// As in the front end.
 bool issue(Op* op) {
   Engine& engine = Engine::get();
   if (engine.at_once.fits(*op) && engine.run_at_once(op)) return true;
@@ -114,7 +114,7 @@ void small_work_runs_here_without_a_worker() {
   Numbers numbers;
   check(step(numbers), "it has run in the call");
   check(ran_in.load() == std::this_thread::get_id() && numbers.buffer->settled() && numbers.first() == 6, "here");
-  check(!step(numbers, 50'000), "what costs more is issued");
+  check(!step(numbers, 50'000), "work that costs more is issued");
   check(numbers.first() == 7, "and runs, too");
   EngineStats now = Engine::get().introspection.stats();
   check(now.at_once == before.at_once + 2 && now.issued == before.issued + 3 && now.ended == before.ended + 3,
@@ -145,7 +145,7 @@ void a_pending_read_comes_first() {
   add(copy, numbers, late);
   check(!step(numbers), "it waits for the reads");
   Numbers other;
-  check(step(other), "what has nothing to do with them does not");
+  check(step(other), "an unrelated operation does not wait");
   go = true;
   check(copy.first() == 5 + 7 * 5, "the read sees the old values");
   check(numbers.first() == 6, "the write came behind it");
@@ -176,7 +176,7 @@ void failures_poison_in_order() {
   check(a.buffer->failure != nullptr, "and does not run");
 }
 
-// As under the interpreter lock: one thread at a time issues, but workers are at work meanwhile.
+// As under the interpreter lock: one thread at a time issues, but workers run meanwhile.
 void threads_take_turns() {
   set_up({3});
   std::mutex front_end;

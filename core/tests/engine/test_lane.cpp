@@ -1,5 +1,5 @@
-// A device that works on its own: ops are handed over to its lanes and end later, in any order, and the values and the
-// failures are those of the program executed in order.
+// A device that works on its own: ops are handed over to its lanes and end later, in any order; values and failures
+// equal those of the program executed in order.
 #include <atomic>
 #include <condition_variable>
 #include <deque>
@@ -17,8 +17,8 @@ namespace {
 
 constexpr int kDevice = 1;  // the one with lanes; device 0 has none
 
-// Runs what it is given in the order of the hand-overs, on a thread of its own, or within the hand-over while it has
-// nothing else to do; reports ends in another order.
+// Runs ops in the order of the hand-overs, on a thread of its own, or during the hand-over while it is idle; reports
+// ends in another order.
 class FakeDevice {
  public:
   explicit FakeDevice(uint32_t seed) : random_(seed), thread_([this] { serve(); }) {}
@@ -44,10 +44,10 @@ class FakeDevice {
   FakeLane compute{*this}, copy{*this};
 
   std::atomic<int> taken{0};
-  std::atomic<bool> refuses{false};  // all that need memory
+  std::atomic<bool> refuses{false};  // all ops that need memory
   std::atomic<bool> throws{false};   // the next hand-over fails
-  std::atomic<bool> held{false};     // nothing that has been handed over is run
-  std::atomic<int> behind{0};        // ops taken while one before them had not ended
+  std::atomic<bool> held{false};     // no op that has been handed over runs
+  std::atomic<int> behind{0};        // ops received while an earlier one had not ended
 
  private:
   Lane::Outcome take(Op& op) {
@@ -92,7 +92,7 @@ class FakeDevice {
 
   void end(Op& op, const FailurePtr& failure) {
     {
-      std::lock_guard<std::mutex> one(run_mutex_);  // from now on others than the device may write them
+      std::lock_guard<std::mutex> one(run_mutex_);  // from now on other threads may write them
       for (int i = 0; i < op.n_access; ++i)
         if (op.access(i).mode != Mode::read) failed_.erase(op.access(i).storage);
     }
@@ -103,7 +103,7 @@ class FakeDevice {
     Engine::get().complete(op, failure);
   }
 
-  // An op that reads failed values fails too, with an error of the device's own.
+  // An op that reads failed values fails too, with an error of the device.
   FailurePtr run(Op& op) {
     std::lock_guard<std::mutex> one(run_mutex_);
     FailurePtr failure;
@@ -198,7 +198,7 @@ void an_op_is_handed_over_behind_one_that_has_not_ended() {
   Buffer *a = buffer_of(100), *b = buffer_of(100);
   fill(a, 1);
   for (int i = 0; i < 10; ++i) mix(b, a, false), mix(a, b, false);
-  // Some are dropped by no means: all are read.
+  // Ops that are read are not dropped: all are.
   while (device.taken < 21) std::this_thread::yield();
   check(!a->settled() && device.behind > 0, "all are handed over, and none has ended");
   device.held = false;
@@ -218,20 +218,20 @@ void a_failure_is_that_of_the_op_that_failed() {
   mix(b, a, true);   // fails, when all is handed over
   mix(c, b, false);  // fails with it
   mix(b, a, false);  // b is overwritten,
-  mix(d, b, false);  // and what reads it then is good
+  mix(d, b, false);  // and ops that read it afterwards succeed
   while (device.taken < 5) std::this_thread::yield();
   device.held = false;
   for (Buffer* buffer : {a, b, c, d}) wait_for(*buffer);
   check(c->failure && c->failure->message.find("told to fail") != std::string::npos,
         "the failure is the first op's, in its words");
-  check(!a->failure && !b->failure && !d->failure, "what does not depend on it is good");
+  check(!a->failure && !b->failure && !d->failure, "an independent result is valid");
   FailureLog::Unseen unseen = Engine::get().failures.take_unseen();
   check(unseen.failures.size() == 1 && unseen.failures[0] == c->failure, "it counts once");
   for (Buffer* buffer : {a, b, c, d}) buffer->release_handle();
   set_up(nullptr, {2, 2});
 }
 
-// The op before the one that fails has not ended meanwhile, so what follows could be handed over.
+// The op before the failing one has not ended meanwhile, so the following ops could be handed over.
 void an_op_behind_a_failed_hand_over_never_reaches_the_device() {
   FakeDevice device(6);
   set_up(&device, {2, 2});
@@ -264,7 +264,7 @@ void a_dead_op_is_not_handed_over() {
   Engine::get().gate(false);
   wait_for(*a);
   wait_all();
-  check(device.taken == 1, "what nothing reads never reaches the device");
+  check(device.taken == 1, "an op whose result is not read never reaches the device");
   a->release_handle();
   set_up(nullptr, {2, 2});
 }
@@ -293,7 +293,7 @@ void workers_stop_while_the_device_works() {
     Program program(round, 8, true);
     for (int i = 0; i < 50; ++i) program.step();
     if (round % 2) stop_workers();
-    Buffer* next = buffer_of(10);  // with it they start again
+    Buffer* next = buffer_of(10);  // after this they start again
     fill(next, 1);
     program.check_all();
     wait_for(*next);

@@ -1,4 +1,4 @@
-// The engine's life: gate, restart, fork, threads that come and go, memory that cannot be had.
+// The engine's life cycle: gate, restart, fork, threads that start and end, and memory that cannot be allocated.
 #include "program.h"
 
 #include <sys/wait.h>

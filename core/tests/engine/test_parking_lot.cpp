@@ -1,4 +1,4 @@
-// Sleeping workers: which of them is woken, and where.
+// Parked workers: which one is woken, and on which CPU.
 #include "engine/sync/parking_lot.h"
 
 #include <atomic>
@@ -32,7 +32,7 @@ bool may(pthread_t thread, const cpu_set_t& set) {
 std::mutex mutex;
 ParkingLot parked;
 
-// A thread that falls asleep on a CPU.
+// A thread that parks on a CPU.
 struct ParkedThread {
   bool asleep = false;  // guarded by mutex
   std::atomic<bool> up{false}, leave{false};
@@ -70,7 +70,7 @@ void wake_all() {
   parked.wake_all();
 }
 
-// The last of those whose CPU is free: not the caller's, and no thread works there.
+// The last of those whose CPU is free: it is not the caller's, and no thread works on it.
 void chooses(int here, int other) {
   for (bool first : {false, true}) {
     CpuOccupancy places;
@@ -84,20 +84,20 @@ void chooses(int here, int other) {
   }
   CpuOccupancy places;
   allow(pthread_self(), only({other}));
-  check(places.begin() == other && places.taken(other) && !places.taken(here), "who is at work is seen");
+  check(places.begin() == other && places.taken(other) && !places.taken(here), "a working thread occupies its CPU");
   allow(pthread_self(), only({here}));
   ParkedThread one(other), two(here);
   wake_one(places);  // both CPUs are taken
   two.wait_until_up();
   check(!one.up.load(), "of those whose CPU is taken the last is woken");
   places.end(other);
-  check(!places.taken(other), "who has ended leaves its CPU");
+  check(!places.taken(other), "a thread that has ended leaves its CPU");
   wake_all();
   one.wait_until_up();
 }
 
-// Whose CPU is taken wakes up on a free one, where the system has been seen to place threads badly, and may then go
-// everywhere again.
+// A thread whose CPU is taken wakes up on a free one, if the system has been seen to place threads badly, and may
+// afterwards run anywhere again.
 void moves(int here, int other) {
   const cpu_set_t both = only({here, other});
   for (bool badly : {false, true}) {
@@ -105,7 +105,7 @@ void moves(int here, int other) {
     places.begin();
     if (badly) places.begin(), places.end(here);
     places.end(here);
-    for (bool others : {false, true}) {  // who change its CPUs meanwhile
+    for (bool others : {false, true}) {  // whether other threads change its CPUs meanwhile
       ParkedThread parked_thread(here);
       pthread_t thread = parked_thread.thread.native_handle();
       allow(thread, both);
@@ -118,13 +118,13 @@ void moves(int here, int other) {
       }
       parked_thread.wait_until_up();
       check(may(thread, others ? only({here}) : both),
-            others ? "what others have set stays" : "it may run where it might before");
+            others ? "CPUs set by another thread are kept" : "it may run where it might before");
     }
   }
   CpuOccupancy places;
   places.begin(), places.begin();
   for (bool taken : {false, true}) {
-    ParkedThread parked_thread(here);  // and may not leave, or there is nowhere to go
+    ParkedThread parked_thread(here);  // and may not leave it, or there is no free CPU
     pthread_t thread = parked_thread.thread.native_handle();
     if (taken) {
       allow(thread, both);
@@ -160,7 +160,7 @@ int main() {
   for (int cpu = 0; cpu < CPU_SETSIZE && n < 2; ++cpu)
     if (CPU_ISSET(cpu, &mine)) cpus[n++] = cpu;
   allow(pthread_self(), only({cpus[0]}));
-  if (n < 2) return 0;  // there is nothing to choose
+  if (n < 2) return 0;  // there is no choice
   ends_by_itself(cpus[0], cpus[1]);
   chooses(cpus[0], cpus[1]);
   moves(cpus[0], cpus[1]);

@@ -1,4 +1,4 @@
-// How many operations a program is expected to submit before its next wait.
+// The number of operations that a program is expected to submit before its next wait.
 #include <chrono>
 #include <thread>
 #include <vector>
@@ -12,7 +12,7 @@ using namespace forerun::test;
 
 namespace {
 
-// A program that submits bursts of operations, and waits behind each.
+// A program that submits bursts of operations, and waits after each.
 class Bursts {
  public:
   ~Bursts() {
@@ -72,7 +72,7 @@ void lengths_are_of_bursts_that_were_seen() {
   program.submit(7, 1000);
   program.producer.expected();
   program.finish(4, 100);
-  program.submit(8, 1000), program.finish(1, 100);  // which a waiting thread has planned
+  program.submit(8, 1000), program.finish(1, 100);  // planned by a waiting thread
   program.submit(7, 1000);
   check(program.producer.expected().ops == 0, "the length of another burst is not taken for that of this line");
 }

@@ -1,4 +1,4 @@
-// Random programs under every kind of set-up: workers, devices, front-end threads, window sizes, tight memory.
+// Random programs with all kinds of settings: workers, devices, front-end threads, window sizes, tight memory.
 // `test_random_programs [rounds] [steps]`.
 #include <thread>
 
@@ -15,7 +15,7 @@ struct Setup {
   std::vector<int> workers;
   int cores, threads;
   uint64_t ops_ahead;
-  size_t soft;  // bytes live that make ops wait for older ones
+  size_t soft;  // bytes live from which on ops wait for older ones
   bool traced;
 };
 

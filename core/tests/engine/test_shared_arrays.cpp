@@ -1,5 +1,5 @@
 // Threads that use the same arrays: they update and read them, wait for them, and drop and replace them, while the
-// engine is stopped, held, and told to improve in other ways. `test_shared_arrays [steps]`.
+// engine is stopped, held, and switched to other passes. `test_shared_arrays [steps]`.
 #include <algorithm>
 #include <memory>
 #include <thread>
@@ -55,18 +55,19 @@ Buffer* new_buffer() {
   return buffer;
 }
 
-// An array of zeros that threads add to, and what they have added. The last thread to release it drops the handle.
+// An array of zeros to which threads add, and the sum that they have added. The last thread to release it drops the
+// handle.
 struct Counter {
   Buffer* buffer = new_buffer();
   std::atomic<uint64_t> added{0};
   Counter() { issue<Fill>({{buffer, Mode::write}}, 100, uint64_t{0}); }
   ~Counter() { buffer->release_handle(); }
-  // Fill leaves i in element i.
+  // Fill writes i into element i.
   void check_total() {
     wait_for(*buffer);
     check(!buffer->failure, "nothing has failed");
     for (size_t i = 0; i < kElements; ++i)
-      check(values(buffer)[i] == added.load() + i, "a counter has what all threads added");
+      check(values(buffer)[i] == added.load() + i, "a counter has the sum that all threads added");
   }
 };
 

@@ -1,4 +1,4 @@
-// Recordings begin and end while several threads issue: what is recorded is whole, in order, and of the right stretch.
+// Recordings begin and end while several threads issue: their content is complete, in order, and of the right interval.
 #include <cstring>
 #include <thread>
 
@@ -29,7 +29,7 @@ bool counts(const Found& found, size_t i) {
   return seq >= found.head->first && (seq >> kBlockShift) + 1 == owner;
 }
 
-// `quiet`: nothing was issued or run meanwhile.
+// `quiet`: no op was issued or run meanwhile.
 size_t look_at(const std::string& all, bool quiet = false) {
   Found found = parts(all);
   size_t recorded = 0;
@@ -41,8 +41,9 @@ size_t look_at(const std::string& all, bool quiet = false) {
     check(op.issued > 0 && op.issued >= found.head->ticks, "it was issued within the recording");
     check(!quiet || (op.seq < found.head->next && op.ended > 0), "it has ended");
     if (!quiet || (op.flags & OpRecord::dropped) != 0 || (op.flags & OpRecord::failed) != 0) continue;
-    check(op.planned > 0 && op.started > 0 && op.name != 0, "what has ended was planned and started");
-    for (int d = 0; d < op.n_deps; ++d) check(op.deps[d] > 0 && op.deps[d] < op.seq, "it read what was issued before");
+    check(op.planned > 0 && op.started > 0 && op.name != 0, "an op that has ended was planned and started");
+    for (int d = 0; d < op.n_deps; ++d)
+      check(op.deps[d] > 0 && op.deps[d] < op.seq, "its dependencies were issued before it");
   }
   return recorded;
 }
@@ -87,7 +88,7 @@ void update(Buffer& buffer) {
   engine.issue(op);
 }
 
-// More than there is room for: all of it is represented, evenly.
+// More ops than a recording holds: all of the run is represented, evenly.
 void long_run() {
   Engine& engine = Engine::get();
   engine.trace.set_apart(0);

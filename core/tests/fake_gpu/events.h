@@ -1,5 +1,5 @@
-// The events of the device that behaves like one far away, and the thread that reports them as their times come. Of
-// fake_gpu.cpp alone.
+// The events of the device that behaves like a remote one, and the thread that reports them when their time has come.
+// For fake_gpu.cpp only.
 #pragma once
 #include <algorithm>
 #include <chrono>
@@ -48,14 +48,14 @@ Event* event_at(Event* inner, Time at, const Failure& failure = {}, const void* 
   return reinterpret_cast<Event*>(event);
 }
 
-// Whether ends are held back. They are reported after a while in any case: a program that waits for one fails, and does
-// not hang.
+// Whether ends are held back. They are reported after a while in any case: a program that waits for one fails instead
+// of hanging.
 bool held_back(Time oldest) {
   if (at_work.size() >= awaited || Clock::now() > oldest + std::chrono::seconds(20)) awaited = 0;
   return awaited > 0;
 }
 
-// Ends events as their times come.
+// Ends events when their time has come.
 void tell() {
   for (;;) {
     std::unique_lock lock(mutex);

@@ -34,7 +34,7 @@
 
 namespace {
 
-// Returns when work ends that begins once the lane is free and its inputs are ready.
+// Returns the end of work that begins once the lane is free and its inputs are ready.
 Time occupy(Device* device, Lane lane, Time from, double us) {
   std::lock_guard lock(mutex);
   Time& free = lanes[{device, lane}];
@@ -175,7 +175,7 @@ Error* buffer_delete(BufferDelete* a) {
   return ask(*a);
 }
 
-// The number of results of a module, and the bytes that they need beside donated arguments.
+// The number of results of a module, and the bytes that they need besides donated arguments.
 std::pair<size_t, double> results_of(LoadedExecutable* module) {
   auto get = arguments<LoadedExecutableGetExecutable>();
   get.loaded_executable = module, taken(ask(get));
@@ -247,13 +247,13 @@ extern "C" __attribute__((visibility("default"))) void fake_gpu_hold(size_t lane
   awaited = lanes, at_work.clear();
 }
 
-// How many lanes had work before an end was reported.
+// The number of lanes that had work before an end was reported.
 extern "C" __attribute__((visibility("default"))) size_t fake_gpu_lanes_at_work() {
   std::lock_guard lock(mutex);
   return at_work.size();
 }
 
-// The device that was the n-th to have work, from 0, takes no more of it, and gives nothing back.
+// The device that was the n-th to have work, from 0, accepts no more work, and returns nothing.
 extern "C" __attribute__((visibility("default"))) void fake_gpu_die(size_t n) {
   std::lock_guard lock(mutex);
   std::vector<Device*> known;
@@ -262,8 +262,8 @@ extern "C" __attribute__((visibility("default"))) void fake_gpu_die(size_t n) {
   lost.insert(known.at(n));
 }
 
-// All work so far, in the order of its hand-over; a line each: the lane, the number of the device, the start (of the
-// clock of the device, in nanoseconds after the first) and the time that it takes.
+// All work so far, in the order of its hand-over; a line each: the lane, the number of the device, the start (on the
+// device's clock, in nanoseconds after the first) and the duration.
 extern "C" __attribute__((visibility("default"))) const char* fake_gpu_log() {
   static std::string text;
   static constexpr const char* kNames[] = {"compute", "in", "out", "across"};

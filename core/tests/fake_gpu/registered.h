@@ -1,4 +1,4 @@
-// Host memory that is registered with the device that behaves like one far away. Of fake_gpu.cpp alone.
+// Host memory that is registered with the device that behaves like a remote one. For fake_gpu.cpp only.
 #pragma once
 #include <sys/mman.h>
 #include <unistd.h>
@@ -19,13 +19,13 @@ auto& registered = *new std::map<const char*, size_t>;
 size_t map_calls = 0, unmap_calls = 0, direct_copies = 0;
 const pid_t owner = getpid();
 
-// A client drops errors of what gives things back, so the program's standard error has them, too.
+// A client drops errors of functions that release objects, so they are also written to the program's standard error.
 Error* misuse(const std::string& what) {
   std::fprintf(stderr, "fake_gpu: %s\n", what.c_str());
   return error_of({Code::internal, "fake_gpu: " + what});
 }
 
-// The registered range with the first byte behind an address or at it. Holding `mutex`.
+// The registered range with the first byte at or behind an address. Holding `mutex`.
 auto range_from(const char* data) {
   auto range = registered.upper_bound(data);
   if (range == registered.begin()) return range;
@@ -40,7 +40,7 @@ bool in_registered(const void* data, size_t bytes) {
   return range != registered.end() && range->first <= from && from + bytes <= range->first + range->second;
 }
 
-// How many bytes of a copy from or to this memory are moved in a microsecond.
+// The number of bytes of a copy from or to this memory that are moved in a microsecond.
 double speed_of(const void* data, size_t bytes) {
   std::lock_guard lock(mutex);
   if (!in_registered(data, bytes)) return settings.pageable_bandwidth;
@@ -93,8 +93,8 @@ Error* client_destroy(ClientDestroy* a) {
 
 }  // namespace
 
-// Four numbers: how often memory was to be registered and unregistered, the bytes that are registered now, and the
-// copies from and to such memory.
+// Four numbers: how often memory was registered and unregistered, the bytes that are registered now, and the copies
+// from and to such memory.
 extern "C" __attribute__((visibility("default"))) const char* fake_gpu_registered() {
   static std::string text;
   std::lock_guard lock(mutex);

@@ -1,4 +1,4 @@
-// The state of the device that behaves like one far away, its settings and its errors. Of fake_gpu.cpp alone.
+// The state of the device that behaves like a remote one, its settings and its errors. For fake_gpu.cpp only.
 #pragma once
 #include <chrono>
 #include <condition_variable>
@@ -55,35 +55,35 @@ struct Held {
   Device* device;
   Failure failure;
 };
-// Work of a lane of a device, which takes its time; an event reports its end.
+// Work of a lane of a device, with a duration; an event reports its end.
 struct Work {
   int lane;
   Device* device;
   Time start, end;
 };
-struct Waiting {  // what the client has as an Event
-  Event* inner;   // of the plugin below; may be none
+struct Waiting {  // the client's Event
+  Event* inner;   // of the plugin below; may be null
   Time due;
   Failure failure;
-  const char* memory = nullptr;  // of the host, that the work before it uses
+  const char* memory = nullptr;  // of the host, used by the work before it
   bool ready = false, dropped = false;
   bool reported = false;  // only the client uses it from now on
   std::vector<std::pair<void (*)(Error*, void*), void*>> callbacks;
 };
 
-// These are there to the very end, as is the thread that uses them.
+// Never destroyed, like the thread that uses them.
 auto& mutex = *new std::mutex;  // guards all below
 auto& changed = *new std::condition_variable;
 Settings settings;
-auto& lost = *new std::set<Device*>;        // those that have died
-auto& errors = *new std::set<const void*>;  // of those that the client has, the ones made here
+auto& lost = *new std::set<Device*>;        // lost devices
+auto& errors = *new std::set<const void*>;  // of the client's errors, those made here
 auto& due = *new std::vector<Waiting*>;     // in the order in which they were made
 auto& held = *new std::map<Buffer*, Held>;
 auto& lanes = *new std::map<std::pair<Device*, int>, Time>;  // when each is free
 double used = 0, peak = 0;
 auto& log_of_work = *new std::vector<Work>;  // in the order in which it was handed over
 size_t awaited = 0;                          // so many lanes must have work at the same time before an end is reported
-auto& at_work = *new std::set<std::pair<Device*, int>>;  // those that have had some since then
+auto& at_work = *new std::set<std::pair<Device*, int>>;  // those that have had work since then
 int compiled = 0, copied = 0, executed = 0;
 
 Error* error_of(const Failure& failure) {

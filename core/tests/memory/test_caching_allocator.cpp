@@ -1,4 +1,4 @@
-// The cache of blocks and the lists of objects: what they keep is bounded, whatever was asked for before.
+// The cache of blocks and the lists of objects: their size is bounded, whatever was requested before.
 // `test_caching_allocator [steps]`.
 #include <unistd.h>
 
@@ -19,7 +19,7 @@ namespace {
 constexpr size_t kMiB = size_t{1} << 20;
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr bool kResident = false;  // the sanitizer keeps what is freed
+constexpr bool kResident = false;  // the sanitizer keeps freed memory
 constexpr int kSteps = 20'000;
 #else
 constexpr bool kResident = true;
@@ -36,7 +36,7 @@ size_t resident() {
 
 CachingAllocator& cache() { return CachingAllocator::get(); }
 
-// Blocks of mixed sizes: as many bytes as fit are held, random ones are given back. Each bears its own mark while it is
+// Blocks of mixed sizes: as many bytes as fit are held, random ones are given back. Each has its own mark while it is
 // held.
 class Holder {
  public:
@@ -83,7 +83,7 @@ void what_is_kept_stays_within_the_limits_through_days_and_nights(int steps) {
   constexpr int kThreads = 3;
   cache().trim();
   cache().set_limits(kCached, kTotal);
-  const bool emulated = std::getenv("CORE_TESTS_EMULATED");  // then the resident size is the emulator's
+  const bool emulated = std::getenv("CORE_TESTS_EMULATED");  // then the resident size is that of the emulator
   size_t before = resident();
   struct Phase {
     size_t least, largest;
@@ -97,16 +97,16 @@ void what_is_kept_stays_within_the_limits_through_days_and_nights(int steps) {
     for (int t = 0; t < kThreads; ++t)
       threads.emplace_back([=] {
         Holder holder(static_cast<uint32_t>(phase * kThreads + t), kHeld);
-        auto slow = static_cast<int>(1 + now.largest / (kMiB / 4));  // pages cost
+        auto slow = static_cast<int>(1 + now.largest / (kMiB / 4));  // pages are expensive
         for (int i = 0; i < steps / (kDays * 6) / slow; ++i) holder.step(now.least, now.largest);
-        check(cache().cached() <= kCached, "what is cached stays below its limit");
+        check(cache().cached() <= kCached, "the cache stays below its limit");
       });
     for (std::thread& thread : threads) thread.join();
     check(cache().in_use() == 0, "all blocks came back");
     // Pages of blocks below a mebibyte are shared with used blocks; half of the additional memory is tolerated.
     if (kResident && !emulated)
       check(emulated || resident() - std::min(before, resident()) <= kTotal + kTotal / 2,
-            "pages stay near what is cached, got " + std::to_string((resident() - before) / kMiB) + " MiB");
+            "pages stay near the size of the cache, got " + std::to_string((resident() - before) / kMiB) + " MiB");
   }
   cache().trim();
   check(cache().cached() == 0, "nothing is left in an emptied cache");
@@ -120,7 +120,7 @@ void fresh_blocks_take_the_memory_of_cached_ones() {
   for (char* block : blocks) cache().give(block, 8 * kMiB);
   check(cache().cached() == 64 * kMiB, "all is cached");
   char* large = cache().take(64 * kMiB);
-  check(cache().cached() <= 32 * kMiB && cache().in_use() == 64 * kMiB, "what is cached makes room");
+  check(cache().cached() <= 32 * kMiB && cache().in_use() == 64 * kMiB, "cached blocks are released");
   char* more = cache().take(64 * kMiB);
   check(more && cache().cached() == 0, "but no block is refused");
   cache().give(large, 64 * kMiB), cache().give(more, 64 * kMiB);
@@ -177,8 +177,8 @@ void a_list_keeps_no_more_than_a_loop_needs() {
   List::give(again);
 }
 
-// Others find what a thread does not need, though it lives on: they need not make new objects. Of very many threads
-// each would.
+// Other threads get the objects that a thread does not need, even if that thread lives on, and need not make new ones.
+// Otherwise each of very many threads would keep some.
 void a_thread_holds_no_more_than_it_needs() {
   using List = FreeList<Counted>;
   constexpr int kThere = 1000, kOthers = 500;
@@ -204,7 +204,7 @@ void counts_of_threads_that_are_gone_stay() {
   int64_t before = List::in_use();
   std::vector<Counted*> taken;
   for (int round = 0; round < 200; ++round) std::thread([&] { taken.push_back(make()); }).join();
-  check(List::in_use() == before + 200, "what a thread took is in use when it has ended");
+  check(List::in_use() == before + 200, "objects of a thread that has ended are in use");
   for (Counted* one : taken) List::give(one);
 }
 

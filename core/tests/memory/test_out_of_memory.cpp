@@ -1,5 +1,5 @@
-// Memory that cannot be had: each allocation that the engine makes is refused once, then many of them at random. What
-// is sound has the right values, what is not says why, nothing hangs, and all memory comes back.
+// Failing allocations: each allocation of the engine is refused once, then many of them at random. Valid arrays have
+// the right values, failed ones report the reason, nothing hangs, and all memory is returned.
 #include <sys/mman.h>
 
 #include "base/containers/free_list.h"
@@ -15,7 +15,7 @@ using namespace forerun::test;
 
 namespace {
 
-// So that the engine must ask for memory again.
+// Empties the caches, so that the engine must allocate again.
 void drop_what_is_kept() {
   wait_all();
   stop_workers();
@@ -29,8 +29,8 @@ void forget_failures() {
           "an error for want of memory says so, got " + failure->message);
 }
 
-// Some steps are held back until all of them are issued, so that they become groups.
-// From the n-th allocation on one is refused, and after each `period` others one more; negative: none.
+// Some steps are held back until all of them are issued, so that they become groups. The n-th allocation is refused,
+// then one more after each `period` allocations; negative: none.
 void calculate(uint32_t seed, int64_t n, int64_t period) {
   bool refusing = n >= 0;
   Calculation calculation(seed, 40, 300);
@@ -57,7 +57,7 @@ void check_idle() {
   check(budget.live.load() == 0, "all memory came back, but for " + std::to_string(budget.live.load()) + " bytes");
 }
 
-// The n-th allocation is refused, for all n that there are (each `step`-th). Returns how many.
+// Refuses the n-th allocation, for all n (each `step`-th). Returns the number of allocations.
 int64_t each_once(uint32_t seed, bool traced, int64_t step) {
   for (int64_t n = 0;; n += step) {
     drop_what_is_kept();

@@ -1,4 +1,4 @@
-// Which blocks of the allocator are registered with devices, and until when.
+// The blocks of the allocator that are registered with devices, and for how long.
 #include <sys/mman.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
@@ -31,14 +31,14 @@ constexpr auto kLong = std::chrono::seconds(20);
 CachingAllocator& cache() { return CachingAllocator::get(); }
 RegisteredBlocks& blocks() { return RegisteredBlocks::get(); }
 
-// How many of these pages are in memory; none where some are not mapped.
+// How many of these pages are in memory; 0 if some are not mapped.
 size_t pages_of(void* data, size_t bytes) {
   std::vector<unsigned char> pages(bytes / 4096);
   if (mincore(data, bytes, pages.data()) != 0) return 0;
   return static_cast<size_t>(std::count_if(pages.begin(), pages.end(), [](unsigned char page) { return page & 1; }));
 }
 
-// Keeps the ranges, as a plugin does.
+// Records the ranges, as a plugin does.
 class Devices final : public MemoryRegistrar {
  public:
   ~Devices() {
@@ -56,11 +56,11 @@ class Devices final : public MemoryRegistrar {
   }
   bool unregister_memory(void* data) const override {
     if (keeps) return false;
-    check(getpid() == process_, "the child of a fork leaves what is registered to its parent");
+    check(getpid() == process_, "the child of a fork leaves registrations to its parent");
     if (meanwhile) meanwhile();
     std::lock_guard held(mutex_);
     const auto range = ranges_.find(data);
-    check(range != ranges_.end(), "what is unregistered was registered");
+    check(range != ranges_.end(), "an unregistered block was registered");
     check(pages_of(data, range->second) == range->second / 4096, "the pages are there to the end");
     ranges_.erase(range);
     ++ended;
@@ -72,7 +72,7 @@ class Devices final : public MemoryRegistrar {
   }
   mutable std::atomic<int> calls{0}, ended{0};
   bool refuses = false, keeps = false;
-  std::function<void()> meanwhile;  // in each call of a device
+  std::function<void()> meanwhile;  // called in each call of a device
 
  private:
   const pid_t process_ = getpid();
@@ -91,7 +91,7 @@ void a_block_is_registered_at_its_first_copy_and_stays_so() {
   Devices devices;
   copy_once(4 * kMiB - 1000, devices);  // of the same class
   for (int i = 0; i < 5; ++i) copy_once(4 * kMiB, devices);
-  check(devices.calls == 1 && devices.ended == 0, "the second copy uses what the first one has registered");
+  check(devices.calls == 1 && devices.ended == 0, "the second copy uses the registration of the first one");
   check(blocks().bytes() == 4 * kMiB, "all of the block is registered, whatever was asked for");
   char* data = cache().take(4 * kMiB);
   check(blocks().holds(data) && blocks().holds(data + 4 * kMiB - 1), "it knows the block");
@@ -191,7 +191,7 @@ void expect_soon(std::future<void>& future, const char* what) {
   check(future.wait_for(kLong) == std::future_status::ready, what);
 }
 
-// A plugin may wait in each of its calls for threads of its own, which give blocks back and copy others.
+// In each of its calls, a plugin may wait for threads of its own, which give blocks back and copy others.
 void no_lock_is_held_while_devices_are_called() {
   Devices devices, others;
   char *data = cache().take(2 * kMiB), *gone = cache().take(3 * kMiB);
@@ -246,7 +246,7 @@ void the_child_of_a_fork_leaves_registrations_to_its_parent() {
   cache().after_fork(child == 0);
   if (child == 0) {
     alarm(60);
-    cache().give(data, 3 * kMiB);  // which no thread of the child is about to register
+    cache().give(data, 3 * kMiB);  // which no thread of the child will register
     cache().trim();
     _exit(blocks().bytes() == 0 ? 0 : 1);
   }
@@ -297,7 +297,7 @@ void many_threads_copy_and_give_back() {
 }  // namespace
 
 int main() {
-  copy_once(2 * kMiB, Devices());  // the limit is zero from the start
+  copy_once(2 * kMiB, Devices());  // the limit is initially zero
   check(blocks().bytes() == 0, "nothing is registered before a limit is set");
   cache().trim();
   blocks().set_limit(SIZE_MAX / 2);

@@ -1,5 +1,5 @@
-// A network between ranks of one process, for tests of the lane: each rank has a lane and an end of the hub, and does
-// what it likes. An operation ends a random number of looks after the last rank has come to it.
+// A network between ranks of one process, for tests of the lane: each rank has a lane and an end of the hub, and runs
+// independently. An operation ends a random number of polls after the last rank has begun it.
 #pragma once
 #include <atomic>
 #include <cstring>
@@ -24,7 +24,7 @@ class Hub {
 
   explicit Hub(int ranks, uint32_t seed = 0) : ranks(ranks), random_(seed) {}
 
-  // A rank brings its bytes to its next operation of a channel.
+  // A rank contributes its bytes to its next operation of a channel.
   std::shared_ptr<Meeting> meet(int rank, int channel, Bytes bytes) {
     std::lock_guard<std::mutex> held(mutex_);
     auto& meeting = meetings_[{channel, counts_[{channel, rank}]++}];
@@ -40,7 +40,7 @@ class Hub {
     std::lock_guard<std::mutex> held(mutex_);
     boxes_[{from, to, channel}].push_back(std::move(bytes));
   }
-  // from: -1 for any.
+  // from: -1 for any rank.
   bool take(int from, int to, int channel, Bytes& bytes) {
     std::lock_guard<std::mutex> held(mutex_);
     for (auto& [key, box] : boxes_) {
@@ -71,7 +71,7 @@ class HubNetwork final : public net::Network {
  public:
   HubNetwork(Hub& hub, int rank) : hub_(hub), rank_(rank) {}
   std::atomic<std::thread::id> began_by{}, ended_by{};  // the last collective
-  std::atomic<bool> deaf{false};                        // messages to it stay where they are
+  std::atomic<bool> deaf{false};                        // it receives no messages
   int rank() const override { return rank_; }
   int size() const override { return hub_.ranks; }
   int group_size(uint32_t) const override { return hub_.ranks; }

@@ -1,4 +1,4 @@
-// Signs of life: lines arrive one after another, and the thread closes its socket when the other end is closed.
+// Heartbeats: lines arrive one after another, and the thread closes its socket when the other end is closed.
 #include "net/heartbeat.h"
 
 #include <fcntl.h>

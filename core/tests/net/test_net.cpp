@@ -1,4 +1,4 @@
-// Operations between ranks: values in the program's order, and what each rank learns when another goes another way,
+// Operations between ranks: values in program order, and the error on each rank when another one runs other operations,
 // has a failed operand, or leaves. Three ranks of this process, each a device with a lane; then the loopback network.
 #include "cpu/threads.h"
 #include "net/lane/net_lane.h"
@@ -27,7 +27,7 @@ Op* op_of(int device) {
   return op;
 }
 
-// The message of an array's failure, or nothing. Waits.
+// The message of an array's failure, or an empty one. Waits.
 std::string failure_of(const Array& array) {
   wait_for(*array.storage());
   const FailurePtr& failure = array.storage()->failure;
@@ -110,7 +110,7 @@ struct World {
 };
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-// It may learn of a failure before it has begun.
+// A rank may learn of a failure before it has begun.
 bool says_where(const std::string& text) {
   return has(text, "this rank waited in allreduce") || has(text, "this rank came to allreduce");
 }
@@ -120,7 +120,7 @@ void values_are_those_of_the_program_in_order() {
   for (uint32_t seed = 0; seed < (kSanitized ? 3 : 12); ++seed) {
     World world(seed);
     std::mt19937 random(seed);
-    std::vector<Array> kept;  // sums, and what they are
+    std::vector<Array> kept;  // sums, and their expected values
     std::vector<uint64_t> wanted;
     std::vector<Array> x;
     for (int r = 0; r < kRanks; ++r) x.push_back(array_of(kMost));
@@ -195,7 +195,7 @@ void a_rank_that_waits_for_others_is_known_to_those_that_wait_for_it() {
     world[0].fill(x, 1);
     for (int r : {0, 2}) y.push_back(world[r].summed(x));
     until(true);
-    y.push_back(world[1].summed(x));  // of another thread, or left queued before
+    y.push_back(world[1].summed(x));  // from another thread, or left queued before
     until(false);
     for (int r : {2, 0}) y.push_back(world[r].summed(x));
     until(true);
@@ -206,7 +206,7 @@ void a_rank_that_waits_for_others_is_known_to_those_that_wait_for_it() {
   for (const Array& each : y) check(failure_of(each).empty() && values(each)[0] == 3, "the sum: " + failure_of(each));
 }
 
-// Values that travel in their notes, and those behind them.
+// Values that are sent in their notes, and those sent after them.
 void messages_of_all_sizes_keep_their_order() {
   World world(6);
   std::vector<Array> got;
@@ -227,8 +227,8 @@ void messages_of_all_sizes_keep_their_order() {
 
 Array like(DType dtype, Dims shape) { return Array::make(dtype, shape, Engine::get().devices[0].budget.get()); }
 
-// `sent` goes from rank 1 to rank 0, which expects (2, 3) int64. The failures of the array that it gets, and of a later
-// sum of rank 2.
+// Sends `sent` from rank 1 to rank 0, which expects (2, 3) int64. Returns the failures of the array that it receives,
+// and of a later sum of rank 2.
 std::pair<std::string, std::string> failures_of(World& world, const Array& sent) {
   Array got = like(DType::i64, {2, 3}), x = array_of(4);
   world[1].fill(sent, 1), world[2].fill(x, 1);
@@ -258,7 +258,7 @@ void a_receive_of_something_else_is_an_error_on_all_ranks() {
   }
 }
 
-// It may be frozen: then its line is missing, and nothing else.
+// The sender may be frozen: then its line is missing from the message, and nothing else.
 void a_sender_that_does_not_answer_is_not_waited_for() {
   World world(8);
   world.networks[1]->deaf.store(true);
@@ -299,7 +299,7 @@ void a_rank_that_stops_notifies_the_others() {
   check(has(failure_of(y), "rank 1 raised ValueError: a mistake") && says_where(failure_of(y)), failure_of(y));
 }
 
-// Rank 1 leaves; what it has begun before ends well for the others, and what it has not is an error.
+// Rank 1 leaves; operations that it has begun before succeed for the others, and further ones are an error.
 void a_rank_that_has_left_took_part_in_what_it_has_begun() {
   World world(3);
   std::vector<Array> x, sums;
@@ -323,8 +323,8 @@ void a_rank_that_has_left_took_part_in_what_it_has_begun() {
   leaving.join();
 }
 
-// A short operation needs no other thread: the one that issues it begins it, and then finds its end. Another may be at
-// the network just then, so that it need not be so each time.
+// A short operation needs no other thread: the issuing thread begins it, and then finds its end. Another thread may be
+// using the network at that moment, so this need not hold each time.
 void the_thread_that_waits_does_the_work() {
   World world(4);
   const auto me = std::this_thread::get_id();
@@ -349,13 +349,13 @@ void the_thread_that_waits_does_the_work() {
   check(began_next, "the thread that finds an end must begin the next operation, got other threads each time");
 }
 
-// Operations behind a message on its way may take memory, whatever it holds: the other rank may wait for them.
+// Operations behind a message in flight may allocate memory, whatever it is: the other rank may wait for them.
 void a_message_on_its_way_holds_nothing_up() {
   constexpr int64_t n = 1 << 19;
   World world(5);
   Array y = array_of(n), sent = array_of(n);
-  for (int i = 0; i < 2; ++i) {     // one behind the other
-    Array temporary = array_of(n);  // in order it would be gone when y is written
+  for (int i = 0; i < 2; ++i) {     // one after the other
+    Array temporary = array_of(n);  // in program order it would be freed when y is written
     world[0].issue("recv", Kind::receive, nullptr, &temporary, 1);
   }
   world[0].fill(y, 7);
@@ -369,7 +369,7 @@ void a_message_on_its_way_holds_nothing_up() {
   check(values(y)[0] == 7, "its value");
 }
 
-// One operation behind the other: as long as their delays and their bytes take, at the least.
+// One operation after the other: they take at least as long as their delays and their bytes require.
 void the_loopback_network_takes_its_time() {
   using Clock = std::chrono::steady_clock;
   net::Loopback::Settings settings;

@@ -1,5 +1,5 @@
-// Compiled modules as files: threads and processes that write and read one key see it whole or not at all; the folder
-// stays small.
+// Compiled modules as files: threads and processes that write and read one key see the file whole or not at all; the
+// folder stays small.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -44,7 +44,7 @@ void check_threads(const ModuleFiles& files) {
   expect(files_in(files.folder()) == 1, "nothing unfinished is left");
 }
 
-// Runs a function in some processes at the same time, each with its number; all must end well.
+// Runs a function in some processes at the same time, each with its number; all must succeed.
 template <class F>
 void in_processes(int n, F f) {
   int start[2];
@@ -70,7 +70,7 @@ void in_processes(int n, F f) {
 
 std::string bytes_of(int key, int version) { return std::string(size_t(20000 + 1000 * key), char('a' + version)); }
 
-// One of the versions that processes write; never a mixture, nor a part.
+// One of the versions that processes write; never a mixture, or a part of one.
 bool is_whole(int key, const std::string& bytes) { return !bytes.empty() && bytes == bytes_of(key, bytes[0] - 'a'); }
 
 void check_processes(const ModuleFiles& files) {
@@ -102,7 +102,7 @@ void check_removal_meanwhile(const ModuleFiles& files) {
   });
 }
 
-// All see the same files at once, and remove the oldest: each is removed once, and no more than need be.
+// All see the same files at once, and remove the oldest: each is removed once, and no more than necessary.
 void check_several_trim() {
   for (int round = 0; round < 5; ++round) {
     char name[] = "/tmp/forerun-modules-XXXXXX";
@@ -119,7 +119,7 @@ void check_several_trim() {
   }
 }
 
-// A process that is killed leaves its file; one that is at work does, too.
+// A process that is killed leaves its file; so does one that is still running.
 void check_unfinished(const ModuleFiles& files) {
   files.write("key", "bytes");
   for (const char* name : {"old.module.1.0.part", "young.module.1.0.part"})

@@ -1,6 +1,6 @@
 // A callback of an event of a device is called once, within the request or by a thread of the plugin. Memory that was
-// registered with a client is unregistered when it goes.
-// FORERUN_TEST_PLUGIN names the plugin; skipped without one.
+// registered with a client is unregistered when the client is destroyed. FORERUN_TEST_PLUGIN names the plugin; skipped
+// without one.
 #include <cstdio>
 #include <cstdlib>
 #include <future>
@@ -41,7 +41,7 @@ void follow_one(const Device& device, const Module& module) {
   expect(back[0] == 2 && back[3] == 2, "values are right");
 }
 
-// Plugins for processors refuse it.
+// Plugins for processors refuse to register memory.
 void register_memory_with(const Client& client, bool registers) {
   alignas(4096) static char memory[8192];
   RegisteredBlocks& blocks = RegisteredBlocks::get();

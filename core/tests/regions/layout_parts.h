@@ -10,7 +10,7 @@ namespace forerun::test {
 
 using Random = std::mt19937;
 
-// A part of each axis; `stepped`: with steps of more than one, in both directions, and axes that are gone.
+// A part of each axis; `stepped`: with steps of more than one, in both directions, and removed axes.
 inline Layout part_of(const Layout& whole, Random& random, bool stepped) {
   Layout part = whole;
   std::vector<int64_t> shape, strides;

@@ -1,5 +1,5 @@
-// Random programs on blocks, rows and columns of the same matrices: values are those of the programs in order, and each
-// failure poisons the regions that overlap it. `test_region_dependencies [steps]`.
+// Random programs on blocks, rows and columns of the same matrices: values equal those of the programs in order, and
+// each failure poisons the regions that overlap it. `test_region_dependencies [steps]`.
 #include <cstring>
 #include <string>
 #include <thread>
@@ -45,7 +45,7 @@ const Named kFunctions[] = {{"sum", sum, {loop_of<sum>}},
 
 constexpr int64_t kSide = 24;
 
-// A program over matrices, executed in order at the same time.
+// A program over matrices, also executed in order.
 class Blocks {
  public:
   explicit Blocks(uint32_t seed, bool failures) : random_(seed), failures_(failures) {
@@ -70,7 +70,7 @@ class Blocks {
   void check_all() {
     for (Matrix& m : matrices_) check_layout(m, Layout::dense(DType::u64, Dims{kSide, kSide}));
     for (auto& [block, bytes] : given_)
-      check(std::memcmp(block->data, bytes.data(), bytes.size()) == 0, "what was given away stays as it was");
+      check(std::memcmp(block->data, bytes.data(), bytes.size()) == 0, "values given to a reader do not change");
   }
 
  private:
@@ -86,7 +86,7 @@ class Blocks {
     std::vector<Bad> bad;
   };
 
-  // Blocks of a grid, so that many are the same, or any part.
+  // Blocks of a grid, so that many are equal, or any part.
   Layout part(const Layout& whole) {
     if (random_() % 4 == 0) return part_of(whole, random_, random_() % 4 == 0);
     Layout block = whole;
@@ -95,7 +95,7 @@ class Blocks {
                    static_cast<int64_t>(random_() % 4) * kSide / 4 * 8;
     return block;
   }
-  // One of this shape.
+  // A part of this shape.
   Layout alike(const Layout& like) {
     Layout found = like;
     auto [low, high] = like.range();
@@ -118,7 +118,7 @@ class Blocks {
     op->queue = engine.devices[0].compute.get(), op->budget = engine.devices[0].budget.get();
     return op;
   }
-  // Small ops are in order with all others; tasks may sleep, and the time that they take is not known.
+  // Small ops are in order with all others; tasks may sleep, and their duration is not known.
   void issue(Op* op) {
     op->cost = random_() % 5 == 0 ? 100 : random_() % 5 == 0 ? UINT32_MAX : 5000;
     if (random_() % 8 == 0) op->queue = Engine::get().devices[0].copy.get();
@@ -134,7 +134,7 @@ class Blocks {
     m.values.resize(kSide * kSide), m.bad.clear();
     uint64_t value = random_() % 1000 * 256;
     if (random_() % 4 == 0 &&
-        m.array.storage()->issued.load() == 0) {  // part by part, into memory that is not there yet
+        m.array.storage()->issued.load() == 0) {  // part by part, into memory that is not allocated yet
       for (int64_t row = 0; row < kSide; row += 4) {
         Op* op = make();
         Layout rows = Layout::dense(DType::u64, Dims{4, kSide});
@@ -203,7 +203,7 @@ class Blocks {
     m.bad.push_back(result);
   }
 
-  // A reader outside the engine keeps what it sees.
+  // A reader outside the engine keeps the values that it has read.
   void give(Matrix& m) {
     wait_for(*m.array.storage());
     if (!m.array.storage()->settled() || m.array.storage()->failure) return;

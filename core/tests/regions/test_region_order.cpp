@@ -17,7 +17,7 @@ using namespace forerun::test;
 
 namespace {
 
-// Waits until another of its kind has begun.
+// Waits until another kernel of this type has begun.
 struct Meets final : Kernel {
   explicit Meets(std::atomic<int>* begun) : begun(begun) {}
   const char* name() const override { return "meets"; }
@@ -57,7 +57,7 @@ void check_independence(Mode first, Mode second, bool memory_comes) {
   check(begun == 2, "both have run");
 }
 
-// The op that was to bring the memory does not run, as its operand is poisoned; and then those behind it see to that.
+// The op that was to allocate the memory does not run, as its operand is poisoned; the ops behind it allocate it.
 void check_memory_after_failure() {
   Engine& engine = Engine::get();
   engine.configure({2}, 3);
@@ -88,7 +88,7 @@ void check_memory_after_failure() {
   }
   engine.gate(false);
   wait_all();
-  check(row(0).failure() && array.failure() == row(0).failure(), "what was written with it is poisoned");
+  check(row(0).failure() && array.failure() == row(0).failure(), "the part written with it is poisoned");
   for (int64_t i = 1; i < 8; ++i) {
     check(!row(i).failure(), "the rest is not");
     for (int64_t k = 0; k < 8; ++k)
@@ -97,7 +97,7 @@ void check_memory_after_failure() {
   engine.failures.take_unseen();
 }
 
-// Ends when it may.
+// Ends when it is released.
 struct Late final : Kernel {
   explicit Late(std::atomic<bool>* open) : open(open) {}
   const char* name() const override { return "late"; }
@@ -141,8 +141,8 @@ void check_order_of_ends() {
         "all have");
 }
 
-// In a loop that reads overlapping parts and writes one of them, a write waits for the reads since the one before, and
-// not for those of all iterations that have not ended.
+// In a loop that reads overlapping parts and writes one of them, a write waits for the reads since the previous write,
+// and not for those of all iterations that have not ended.
 void check_loop_of_overlapping_reads() {
   Engine& engine = Engine::get();
   engine.configure({2}, 3);
@@ -176,7 +176,7 @@ void check_loop_of_overlapping_reads() {
   }
   while (engine.introspection.stats().planned < before + ops.size())
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  engine.introspection.stats();  // with the lock, behind which the edges are
+  engine.introspection.stats();  // takes the lock, after which the edges exist
   int most = 0;
   for (const Op* op : ops) {
     int n = 0;

@@ -1,4 +1,4 @@
-// Regions of random parts of arrays: they never miss an overlap, and nearly always see where there is none.
+// Regions of random parts of arrays: they never miss an overlap, and nearly always detect that there is none.
 #include <algorithm>
 #include <set>
 #include <string>
@@ -25,8 +25,8 @@ bool meet(const std::set<int64_t>& a, const std::set<int64_t>& b) {
   return std::any_of(a.begin(), a.end(), [&](int64_t at) { return b.count(at); });
 }
 
-// Regions never miss an overlap; and of two blocks of a matrix, or of boxes that differ along one axis, none is seen
-// where there is none.
+// Regions never miss an overlap; and for two blocks of a matrix, or for boxes that differ along one axis, they report
+// no false overlap.
 void check_regions(int rounds) {
   Random random(5);
   int known_apart = 0, apart = 0;
@@ -37,7 +37,7 @@ void check_regions(int rounds) {
     Layout a = part_of(whole, random, stepped), b = part_of(whole, random, stepped);
     bool known = a.region().apart(b.region()), overlap = meet(bytes_of(a), bytes_of(b));
     check(known == b.region().apart(a.region()), "both see the same");
-    check(!(known && overlap), "what overlaps is not apart");
+    check(!(known && overlap), "overlapping regions are not apart");
     known_apart += known, apart += !overlap;
     if (!stepped && shape.size() <= 2) check(known == !overlap, "blocks of a matrix are distinguished");
     int64_t bytes = 0;
@@ -48,7 +48,7 @@ void check_regions(int rounds) {
   }
   check(known_apart * 10 >= apart * 9, "nearly all that does not overlap is known to: " + std::to_string(known_apart) +
                                            " of " + std::to_string(apart));
-  // The diagonal and what is beside it; even and odd elements.
+  // The diagonal and the elements beside it; even and odd elements.
   Layout square = Layout::dense(DType::f64, Dims{8, 8}), even = Layout::dense(DType::f64, Dims{4}), odd = even,
          diagonal = even, under = even;
   even.strides = odd.strides = Dims{16}, odd.offset = 8;

@@ -58,8 +58,8 @@ RANDOM = ("random", "drawn")
 def kinds_for(exact: bool, threads: bool, small: bool, rng: Any) -> tuple[str, ...]:
     """The kinds that a program may have.
 
-    Random numbers are numbered in the order of issue: not among threads, nor beside tasks that issue operations.
-    Those need a window and a budget that are not full without them.
+    Random numbers are numbered in the order of issue: they are excluded with several threads, and with tasks that issue
+    operations. Such tasks need a window and a budget with free space.
     """
     kinds: tuple[str, ...] = (
         *EXACT_KINDS,

@@ -1,4 +1,4 @@
-"""New arrays, copies, casts, moves between devices, reads, and handles that go."""
+"""New arrays, copies, casts, moves between devices, reads, and released handles."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from stress.fuzz.pool import Pool
 
 
 class Arrays(Pool):
-    """Where arrays come from and go to."""
+    """Steps that create, copy, read and release arrays."""
 
     def make(self, a: int, b: int, c: int) -> None:
         shape, dtype = self.shapes[a % len(self.shapes)], self.dtypes[b % len(self.dtypes)]
@@ -27,7 +27,7 @@ class Arrays(Pool):
             del self.pool[a % len(self.pool)]
 
     def read(self, a: int, b: int, c: int) -> None:
-        if b % 4 == 0:  # seldom, so that much piles up between two reads
+        if b % 4 == 0:  # seldom, so that many operations are pending between two reads
             self.log.append(self.back.look(self.any(a).value, c))
 
     def move(self, a: int, b: int, c: int) -> None:

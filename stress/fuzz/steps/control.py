@@ -9,7 +9,7 @@ from stress.fuzz.pool import Pool
 
 
 class Control(Pool):
-    """Steps that change when things run, never what they give."""
+    """Steps that change when operations run, never their results."""
 
     def barrier(self, a: int, b: int, c: int) -> None:
         if b % 3 == 0:
@@ -36,7 +36,7 @@ class Control(Pool):
         self.put(self.settle(result), x.device)
 
     def recorded_twice(self, a: int, b: int, c: int) -> None:
-        """The second call with the first one's result, where it fits."""
+        """Call it a second time with the first result, if that fits."""
         x = self.any(a)
         y = self.partner(x, b, into=True)
         f = self.function(c % 4)
@@ -60,11 +60,11 @@ class Control(Pool):
         return (x - y).sum() + x * 2
 
     def rewritten(self, x: Any, y: Any) -> Any:
-        """With a result that changes in place."""
+        """With a result that is changed in place."""
         z = x * 2
         z += y
         if not z.ndim:
-            return z * 3 - 1  # a scalar, which is not written to
+            return z * 3 - 1  # a scalar, which cannot be written
         z[...] = z * 3 - 1
         return z
 

@@ -24,7 +24,7 @@ class Elementwise(Pool):
         self.put(self.settle(f(x.value)), x.device)
 
     def chain(self, a: int, b: int, c: int) -> None:
-        """Several element-wise ops whose intermediates are not held."""
+        """Several element-wise ops whose intermediate results are released."""
         x = self.any(a)
         y = self.partner(x, b)
         z = x.value

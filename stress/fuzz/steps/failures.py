@@ -14,10 +14,10 @@ class Broken(Exception):
 
 
 class Failing(Pool):
-    """Each failure's text has its step's number: a read that raises says whose failure it is."""
+    """Each failure's text has its step's number: the error of a read names the step that failed."""
 
     def mark(self) -> int:
-        """A number that no other step has, and that is not a position."""
+        """A number that no other step uses, and that is not a position."""
         return 1_000_000 + self.number
 
     def far_index(self, a: int, b: int, c: int) -> None:
@@ -48,7 +48,7 @@ class Failing(Pool):
             self.put(result, x.device)
 
     def task_fails_sometimes(self, a: int, b: int, c: int) -> None:
-        """A host task that raises if its values say so."""
+        """A host task that raises depending on its values."""
         x = self.any(a)
         text = f"step {self.number}"
 
@@ -60,17 +60,17 @@ class Failing(Pool):
         self.put(self.back.host(task, [x.value], [(x.value.shape, x.value.dtype)])[0], x.device)
 
     def heal(self, a: int, b: int, c: int) -> None:
-        """All of an array is written over."""
+        """Overwrite an array completely."""
         x = self.any(a)
         if b % 3 == 0:
             x.value[...] = self.scalar(x.value, c)
         elif b % 3 == 1:
             x.value[...] = self.back.array(numpy.zeros(x.value.shape, x.value.dtype), x.device)
         elif x.value.ndim:
-            x.value[:1] = self.scalar(x.value, c)  # only a part: what was wrong still is
+            x.value[:1] = self.scalar(x.value, c)  # only a part: earlier failures remain
 
     def spread(self, a: int, b: int, c: int) -> None:
-        """Operations to which an array passes its failures."""
+        """Operations that inherit the failures of an array."""
         x = self.any(a)
         y = self.partner(x, b)
         z = self.settle(x.value + y)

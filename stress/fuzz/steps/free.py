@@ -1,4 +1,4 @@
-"""Functions whose last bits are each library's own, and random numbers."""
+"""Functions whose last bits depend on the library, and random numbers."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ class Gradients(Pool):
         self.put(np.tanh(w.value.grad), w.device)
 
     def overwritten(self, a: int, b: int, c: int) -> None:
-        """A value that a gradient may need changes between recording and the backward pass."""
+        """Change a value that a gradient may need between recording and the backward pass."""
         w = self.leaf(a)
         if w is None:
             return
@@ -90,7 +90,7 @@ class Gradients(Pool):
         self.put(np.tanh(w.value.grad), w.device)
 
     def training(self, a: int, b: int, c: int) -> None:
-        """A few steps of a small network; hybridized, or not."""
+        """A few training steps of a small network, hybridized or not."""
         x = self.pick(a, lambda s: s.value.dtype == "float32" and s.value.ndim == 2 and s.value.size > 0)
         if x is None or x.device:
             return

@@ -63,10 +63,10 @@ class Hosts(Pool):
         self.put(self.settle(self.back.host(task, [x.value], [spec])[0]), x.device)
 
     def self_wait(self, a: int, b: int, c: int) -> None:
-        """A task that waits for its own result, or for later operations; the wait raises, and the task goes on."""
+        """A task that waits for its own result, or for later operations; the wait raises, and the task continues."""
         x, ahead = self.any(a), self.back.runs_ahead
         issued, own = threading.Event(), list[Any]()
-        at_once = ahead and forerun.config()["engine"] == "sync"  # then it has ended when the call returns
+        at_once = ahead and forerun.config()["engine"] == "sync"  # in this mode it has ended when the call returns
 
         def task(values: numpy.ndarray) -> Any:
             if ahead and not at_once:

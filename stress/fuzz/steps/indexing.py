@@ -54,7 +54,7 @@ class Indexing(Pool):
         self.settle_inplace(x.value)
 
     def positions(self, extent: int, n: int, device: int) -> Any:
-        """Positions along an axis: of the program's numbers where it has any."""
+        """Positions along an axis: computed from the program's numbers if there are any."""
         whole = self.pick(n, lambda s: s.value.dtype in ("int64", "int32") and s.value.ndim > 0 and s.device == device)
         if whole is None:
             return None
@@ -83,7 +83,7 @@ class Indexing(Pool):
             x.value[first] = self.scalar(x.value, c)
 
     def mask_read(self, a: int, b: int, c: int) -> None:
-        """Its shape depends on values: it waits."""
+        """An operation whose shape depends on values, so that it waits."""
         x = self.filled(a)
         if x is not None:
             with self.back.reading():

@@ -1,4 +1,4 @@
-"""Strings of operations for the passes: to fuse, to drop, or to put into memory that is reused."""
+"""Chains of operations for the passes: to fuse, to drop, or to place in reused memory."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from stress.fuzz.pool import Pool
 
 
 class Joined(Pool):
-    """Operations whose intermediates are not held."""
+    """Operations whose intermediate results are released."""
 
     def along(self, a: int, b: int, c: int) -> None:
-        """x less its greatest values along some axes, scaled by their neighbours; those may be kept."""
+        """x minus its maxima along some axes, scaled by their neighbours; the maxima may be kept."""
         x = self.pick(a, lambda slot: slot.value.size > 0)
         if x is None:
             return
@@ -33,13 +33,13 @@ class Joined(Pool):
             self.put(self.settle(abs(total) + 1), x.device)
 
     def several(self, a: int, b: int, c: int) -> None:
-        """Functions with two results, of which some are thrown away."""
+        """Functions with two results, some of which are dropped."""
         x = self.any(a)
         f = ("divmod", "modf", "frexp")[b % 3] if x.value.dtype.kind == "f" else "divmod"
         y = x.value * 3 + 1
         first, second = self.xp.divmod(y, 7) if f == "divmod" else getattr(self.xp, f)(y)
         if self.exact and f == "frexp":
-            first = self.xp.rint(first * 8)  # a whole number again
+            first = self.xp.rint(first * 8)  # an integer again
         if c % 3:
             self.put(self.settle(first + 1), x.device)
         if c % 3 != 1:
@@ -56,7 +56,7 @@ class Joined(Pool):
             self.put(((y == 1) | (z < 0)).astype(x.value.dtype), x.device)
 
     def replaced(self, a: int, b: int, c: int) -> None:
-        """t = 2x, then x changes, then both are read."""
+        """t = 2x, then x is changed, then both are read."""
         x = self.any(a)
         y, target = self.partner(x, b, into=True), x.value
         t = target * 2
@@ -84,7 +84,7 @@ class Joined(Pool):
         self.put(self.settle(after), x.device)
 
     def wasted(self, a: int, b: int, c: int) -> None:
-        """Results that are never read, beside others that are."""
+        """Results that are never read, together with others that are."""
         x = self.any(a)
         y = x.value + 1
         z = y * 2

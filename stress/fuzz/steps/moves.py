@@ -11,7 +11,7 @@ from stress.fuzz.pool import Pool, Slot
 
 
 class Moves(Pool):
-    """Operations whose elements go elsewhere."""
+    """Operations that move or combine elements."""
 
     def index(self, x: Slot, n: int) -> Any:
         """Positions along x's first axis, computed by the program."""

@@ -1,4 +1,4 @@
-"""Every operation of the table of cases, with its samples, in some dtype, on arrays that lie in memory in some way."""
+"""Every operation of the table of cases, with its samples, in some dtype, on arrays of some layout."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.ops.cases.reduction import COMPARED
 from tests.ops.cases.table import Case, call, mapped, results
 
 UNWANTED = {"np.empty", "np.empty_like", "npx.host", "np.fromfunction"}  # no values, or a function of its own
-BOUNDS = {"np.quantile", "np.percentile"}  # they look at an argument, where that is an array
+BOUNDS = {"np.quantile", "np.percentile"}  # they wait for an argument that is an array
 ROWS = [c for c in CASES if c.name not in UNWANTED]
 
 
@@ -56,7 +56,7 @@ class Table(Pool):
         self.keep(case, [y.detach() if isinstance(y, _core.Array) else y for y in found])
 
     def arguments(self, case: Case, b: int, c: int) -> tuple[Any, ...]:
-        """A sample's arguments as arrays that lie as c says."""
+        """Return a sample's arguments as arrays with the layout selected by c."""
         dtypes = case.dtype_list()
         samples = case.samples
         args = samples[b % len(samples)](case.draw(dtypes[(b // 7) % len(dtypes)], c))
@@ -65,7 +65,7 @@ class Table(Pool):
         return mapped(lambda x: self.arranged(numpy.asarray(x), next(ways), device), args)
 
     def arranged(self, x: numpy.ndarray, way: int, device: int) -> Any:
-        """An array with x's values: as it is, a view of a larger one, transposed, reversed, or still to be computed."""
+        """Return an array with x's values: x, a view of a larger array, transposed, reversed, or not computed yet."""
         make = lambda values: self.back.array(numpy.ascontiguousarray(values).reshape(values.shape), device)
         way %= 7
         if way == 1 and x.ndim:
@@ -90,7 +90,7 @@ class Table(Pool):
             return case(case.op, args)
 
     def keep(self, case: Case, found: list[Any]) -> None:
-        """Arrays are read at the end; anything else is logged."""
+        """Keep arrays, to be read at the end; log other results."""
         for result in found:
             if isinstance(result, numpy.ndarray | numpy.generic | _core.Array):
                 self.kept.append(result)
@@ -98,7 +98,7 @@ class Table(Pool):
                 self.log.append(("value", case.name, str(result)))
 
     def exact_row(self, a: int, c: int) -> None:
-        """A row whose reference gives the same bits, by both."""
+        """A row whose reference gives the same bits, computed by both."""
         row, sample, dtype = exact_rows()[a]
         args = row.samples[sample](row.draw(dtype, c))
         device, ways = c % 2, iter(range(c // 3, c // 3 + 99))
@@ -108,7 +108,7 @@ class Table(Pool):
 
 
 class Ring:
-    """Things by number, through their names: when some come or go, all but a few numbers mean what they meant."""
+    """Select items by number through their names: if items are added or removed, most numbers keep their meaning."""
 
     def __init__(self, things: list[Any], name: Callable[[Any], str]) -> None:
         self.things = sorted(things, key=lambda thing: crc32(name(thing).encode()))
@@ -124,7 +124,7 @@ ANY = Ring(ROWS, lambda case: case.name)
 
 @cache
 def exact_rows() -> Ring:
-    """Row, sample and dtype where NumPy's own dtypes are forerun's, and nothing depends on the order of a sum."""
+    """Row, sample and dtype for which NumPy's dtypes are forerun's, and no result depends on the order of a sum."""
     found = []
     for case in PLAIN.things:
         if case.tolerance or case.reference is None or case.in_place or case.name in COMPARED:
@@ -146,5 +146,5 @@ def _same_dtypes(case: Case, sample: int, dtype: numpy.dtype) -> bool:
     floats = any(numpy.asarray(r).dtype.kind in "fc" for r in found)
     arrays = all(isinstance(r, numpy.ndarray | numpy.generic) for r in found)
     width = lambda d: d.itemsize >> (d.kind == "c") if d.kind in "fc" else 0
-    wider = any(width(numpy.asarray(r).dtype) > max(map(width, given)) for r in found)  # by integers; not so here
+    wider = any(width(numpy.asarray(r).dtype) > max(map(width, given)) for r in found)  # by integers: not in forerun
     return arrays and not (floats and (wider or all(d.kind in "biu" for d in given)))

@@ -8,7 +8,7 @@ from typing import Any
 
 from stress.fuzz.pool import Pool
 
-# How views are asked for, and copies where there can be none.
+# Ways to request views, and copies where no view is possible.
 KINDS: tuple[tuple[str, Callable[[Any, Any], Any]], ...] = (
     ("ravel", lambda xp, x: xp.ravel(x)),
     ("method ravel", lambda xp, x: x.ravel()),
@@ -32,7 +32,7 @@ READ_ONLY = ("diagonal",)
 
 
 class Views(Pool):
-    """Other ways to see the same memory."""
+    """Views of the same memory."""
 
     def slices(self, a: int, b: int, c: int) -> None:
         x = self.pick(a, lambda slot: slot.value.ndim > 0)
@@ -56,7 +56,7 @@ class Views(Pool):
         self.put_view(x.value.reshape(fitting[b % len(fitting)]), x.device)
 
     def view_or_copy(self, a: int, b: int, c: int) -> None:
-        """Functions that return a view or a copy, by the layout; then a write into one, or into both."""
+        """Functions that return a view or a copy, depending on the layout; then a write into one, or into both."""
         x = self.any(a)
         name, made = KINDS[b % len(KINDS)]
         y = made(self.xp, x.value)

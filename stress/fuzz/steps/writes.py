@@ -20,7 +20,7 @@ class Writes(Pool):
         self.settle_inplace(target)
 
     def overlap(self, a: int, b: int, c: int) -> None:
-        """x[1:] += x[:-1], and its like."""
+        """x[1:] += x[:-1], and similar updates."""
         x = self.pick(a, lambda slot: slot.value.ndim > 0 and slot.value.shape[0] > 1)
         if x is None:
             return

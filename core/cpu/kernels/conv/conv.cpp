@@ -1,7 +1,7 @@
-// Convolutions forward and back. multiply_tile wants, for each term of a sum, a row of elements that follow one
-// another: here a row has the windows of a plane of the data. In the copy of an example's data (conv_plan.h) the
-// elements at one place of all windows are the plane from some offset on. At the end of each line a few sums are made
-// that belong to no window; where these would be too many, the rows are written out, for some examples together.
+// Convolutions, forward and backward. multiply_tile needs, for each term of a sum, a row of consecutive elements: here
+// a row has the windows of a plane of the data. In the copy of an example's data (conv_plan.h) the elements at one
+// position of all windows are the plane from some offset on. At the end of each line a few sums are computed that
+// belong to no window; if these would be too many, the rows are written out, for some examples together.
 #include "cpu/kernels/conv/conv.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace forerun {
 
 namespace {
 
-// Operands: source, weight, target; these are x, w, y, or back: y, w, x.
+// Operands: source, weight, target; these are x, w, y, or for the gradient y, w, x.
 class SweepKernel final : public Kernel {
  public:
   SweepKernel(const SweepPlan& plan, DType dtype, const Array& source, const Array& weight, const Array& target)

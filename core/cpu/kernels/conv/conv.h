@@ -4,7 +4,8 @@
 
 namespace forerun {
 
-// The geometry of a convolution. Three axes of extents; fewer have 1 in front. `in` and `out` are channels of a group.
+// The geometry of a convolution. Three axes of extents; with fewer axes the first extents are 1. `in` and `out` are
+// channels of a group.
 struct Correlation {
   int64_t examples = 0, groups = 1, in = 0, out = 0;
   int64_t extents[3] = {1, 1, 1};  // of the data, without padding
@@ -22,10 +23,10 @@ struct Correlation {
 // Data x (examples, groups * in, *extents), weight w (groups * out, in, *kernel), result y (examples, groups * out,
 // *counts), of one to three axes of extents. The result must be dense.
 void build_conv(Op& op, const Correlation& what, const Array& x, const Array& w, const Array& y);
-// x[i] = sum over the windows of y that x[i] lies in: the gradient of the data, or the transposed convolution.
+// x[i] = sum over the windows of y that contain x[i]: the gradient of the data, or the transposed convolution.
 void build_conv_back(Op& op, const Correlation& what, const Array& y, const Array& w, const Array& x);
-// Sums of y times the windows of x, the gradient of the weight: sums (parts, groups * out, in, *kernel), whose sum over
-// the first axis it is. How many parts there are is decided by the shapes and the dtype.
+// Sums of y times the windows of x, the gradient of the weight: sums (parts, groups * out, in, *kernel), to be summed
+// over the first axis. The number of parts depends on the shapes and the dtype.
 int64_t conv_weight_parts(const Correlation& what, DType dtype);
 void build_conv_weight(Op& op, const Correlation& what, const Array& y, const Array& x, const Array& sums);
 

@@ -1,4 +1,4 @@
-// Data of an example, copied with its padding for a convolution (conv_plan.h), and results, copied to their places.
+// Copies of an example's data with its padding for a convolution (conv_plan.h), and of results to their places.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -45,7 +45,7 @@ void copy_example(const SweepPlan& plan, const ImageStrides& source, const CopyS
 }
 
 // A row for one term: its factors for all windows of n examples, whose copies are example_step apart. Lines are copied
-// in order, short ones with the bytes behind them, which the next one overwrites.
+// in order, short ones together with the bytes behind them, which the next line overwrites.
 template <class T>
 void write_out_row(const BandPosition& at, const CopyShape& p, const T* from, int64_t example_step, int64_t n, T* to) {
   const int64_t length = at.count[2];
@@ -61,7 +61,7 @@ void write_out_row(const BandPosition& at, const CopyShape& p, const T* from, in
       }
 }
 
-// Sums of one row into the target. Lines and planes of sums are so many elements apart.
+// Adds the sums of one row to the target. Lines and planes of sums are so many elements apart.
 template <class T>
 void store_row(const BandPosition& at, const ImageStrides& target, const T* from, int64_t line, int64_t plane,
                char* to) {

@@ -1,4 +1,4 @@
-// Parts of all convolutions: layouts of operands, lines of elements, and the sizes of the blocks that they compute.
+// Parts shared by all convolutions: layouts of operands, lines of elements, and sizes of blocks.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -13,10 +13,10 @@
 namespace forerun {
 
 inline constexpr int64_t kRoom = 1 << 18;  // bytes of a copy of data that should stay in a core's cache
-inline constexpr double kTileFlops = 4e6;  // less is not cut
-inline constexpr int64_t kTiles = 16;      // as many tiles should there be, if the work can be cut so
+inline constexpr double kTileFlops = 4e6;  // smaller work is not cut into tiles
+inline constexpr int64_t kTiles = 16;      // the number of tiles to aim at, if the work can be cut so
 
-// Where the elements of an operand lie: steps in bytes.
+// The strides of an operand's elements, in bytes.
 struct ImageStrides {
   int64_t offset = 0, example = 0, channel = 0, axis[3] = {0, 0, 0};
 
@@ -24,7 +24,7 @@ struct ImageStrides {
   explicit ImageStrides(const Layout& l) : offset(l.offset), example(l.strides[0]), channel(l.strides[1]) {
     for (int i = 2; i < l.ndim(); ++i) axis[3 - l.ndim() + i] = l.strides[i];
   }
-  // With the axes from that one on.
+  // The layout with the axes from that one on.
   Layout layout(DType t, int64_t examples, int64_t channels, const int64_t (&extents)[3], int first) const {
     Dims shape{examples, channels}, strides{example, channel};
     for (int a = first; a < 3; ++a) shape.push_back(extents[a]), strides.push_back(axis[a]);
@@ -37,7 +37,7 @@ const T& element(const char* data, int64_t offset) {
   return *reinterpret_cast<const T*>(data + offset);
 }
 
-// A line of n elements, most often short ones: calls of memcpy would take longer than the copies.
+// Copies a line of n elements, most often short ones: calls of memcpy would take longer than the copies.
 template <class T>
 void copy_line(T* to, const T* from, int64_t n) {
   constexpr int64_t large = 64 / sizeof(T), small = 16 / sizeof(T);
@@ -47,7 +47,7 @@ void copy_line(T* to, const T* from, int64_t n) {
   for (; i < n; ++i) to[i] = from[i];
 }
 
-// n elements that lie `step` bytes apart, next to each other.
+// Copies n elements that are `step` bytes apart, next to each other.
 template <class T>
 void gather(T* to, const char* from, int64_t step, int64_t n) {
   constexpr int64_t size = sizeof(T);
@@ -58,7 +58,7 @@ void gather(T* to, const char* from, int64_t step, int64_t n) {
   else
     for (int64_t i = 0; i < n; ++i) to[i] = element<T>(from, i * step);
 }
-// The way back; step in elements.
+// The inverse; step in elements.
 template <class T>
 void spread(T* to, const T* from, int64_t step, int64_t n) {
   if (step == 1)
@@ -96,7 +96,7 @@ inline uint32_t cost_of(const Correlation& what) {
   return static_cast<uint32_t>(std::min(500 + what.flops() / 100, 2e9));
 }
 
-// The last step of making an op.
+// The final step of building an op.
 template <class K>
 void finish_correlation(Op& op, K& kernel, const Correlation& what, DType dtype) {
   kernel.c = what, kernel.dtype = dtype;

@@ -1,4 +1,5 @@
-// The weight of a convolution in panels, as multiply_tile reads it, and where in a copy of data each term's row begins.
+// The weight of a convolution in panels, as multiply_tile reads it, and the offset of each term's row in a copy of
+// data.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -16,13 +17,13 @@ class WeightPanels {
   // The terms of the results of one phase.
   struct Job {
     Phase phase = {0, 0, 0};
-    size_t panels = 0, offsets = 0;  // where those of the job begin
+    size_t panels = 0, offsets = 0;  // where the job's begin
     int64_t terms = 0;
   };
 
   template <class T>
   void pack(const SweepPlan& plan, const ImageStrides& weight, const char* data) {
-    std::vector<int64_t> sources;  // of each term: its place in the weight
+    std::vector<int64_t> sources;  // of each term: its offset in the weight
     const CopyShape p = plan.copy_shape();
     jobs_.clear(), offsets_.clear(), per_group_ = 0;
     if (plan.back)

@@ -9,7 +9,7 @@ namespace forerun {
 
 namespace {
 
-constexpr int64_t kAtOnce = 48;  // windows of several examples, where they are written out
+constexpr int64_t kAtOnce = 48;  // windows of several examples, if they are written out
 
 }  // namespace
 

@@ -1,5 +1,5 @@
-// The gradient of a convolution's weight. multiply_tile wants, for each term of a sum, a row of elements that follow
-// one another: here a row has the channels of the data, which is copied channels last, and the terms are the windows.
+// The gradient of a convolution's weight. multiply_tile needs, for each term of a sum, a row of consecutive elements:
+// here a row has the channels of the data, which is copied channels last, and the terms are the windows.
 #include <algorithm>
 
 #include "cpu/kernels/conv/conv.h"
@@ -67,7 +67,7 @@ class WeightKernel final : public Kernel {
  private:
   int64_t span(int a, int64_t n) const { return (n - 1) * c.stride[a] + (c.kernel[a] - 1) * c.dilate[a] + 1; }
 
-  // Examples that are copied at once, or a band of one.
+  // Examples that are copied together, or a band of one.
   struct Piece {
     int64_t example, examples, at, count[3], extent[3], size, windows;
   };
@@ -114,14 +114,14 @@ class WeightKernel final : public Kernel {
     return p;
   }
 
-  // Where a line of the kernel, or an element of it, begins in a window.
+  // The offset of a line of the kernel, or of an element of it, in a window.
   int64_t line_offset(const Piece& p, int64_t l) const {
     int64_t k = joined_ == 1 ? l % c.kernel[2] : 0, rest = joined_ == 1 ? l / c.kernel[2] : l;
     int64_t i = rest / c.kernel[1] * c.dilate[0], j = rest % c.kernel[1] * c.dilate[1];
     return ((i * p.extent[1] + j) * p.extent[2] + k * c.dilate[2]) * c.in;
   }
 
-  // The data with its padding, channels last, and where each window begins in it.
+  // Copies the data with its padding, channels last, and sets the offset of each window in it.
   template <class T>
   void copy_padded(const Piece& p, const char* from, T* to, int64_t* offsets) const {
     int64_t start[3];
@@ -150,7 +150,7 @@ class WeightKernel final : public Kernel {
                 (((line + i * c.stride[0]) * p.extent[1] + j * c.stride[1]) * p.extent[2] + k * c.stride[2]) * c.in;
   }
 
-  // A line of n elements of each channel, channels last.
+  // Copies a line of n elements of each channel, channels last.
   template <class T>
   void transpose(T* to, const char* from, int64_t n) const {
     if (x.axis[2] == sizeof(T)) return transpose_in(from, x.channel, c.in, n, to, c.in);
@@ -161,7 +161,7 @@ class WeightKernel final : public Kernel {
           to[k * c.in + channel + i] = element<T>(from, (channel + i) * x.channel + k * x.axis[2]);
   }
 
-  // The results in panels: [panel][window][row].
+  // Copies the results in panels: [panel][window][row].
   template <class T>
   void pack(const Piece& p, const char* from, int64_t rows, T* to) const {
     from += p.at * y.axis[band_axis_];
@@ -184,7 +184,7 @@ class WeightKernel final : public Kernel {
 
   // Set by plan().
   int64_t size_ = 4, joined_ = 1, run_length_ = 1,
-          lines_ = 1;  // elements of the kernel that follow one another in the copy; lines of them
+          lines_ = 1;  // elements of the kernel that are consecutive in the copy; lines of them
   int64_t cuts_ = 1, cut_rows_ = kTileRows, together_ = 1, band_ = 1;
   int band_axis_ = 1;
 };

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t kTile = int64_t{1} << 16;  // elements of planes that make a tile, at least
 
-// A number for each of n windows.
+// An integer for each of n windows.
 template <class T, int n>
 struct Numbers : Vector<T, n* static_cast<int>(sizeof(T))> {};
 template <class T>
@@ -27,7 +27,7 @@ using Lanes = typename Numbers<T, n>::type;
 template <class T>
 using WindowIndex =
     std::conditional_t<sizeof(T) == 4, int32_t,
-                       int64_t>;  // from a window's first element on; as wide as T: comparisons choose by lane
+                       int64_t>;  // offsets from a window's first element; as wide as T: comparisons choose by lane
 
 template <class T, int n>
 FORERUN_EACH Lanes<T, n> load(const T* from) {
@@ -38,7 +38,7 @@ FORERUN_EACH void store(T* to, Lanes<T, n> v) {
   *reinterpret_cast<Lanes<T, n>*>(to) = v;
 }
 
-// x[0], x[step], x[2 * step]...; x[n * step - 1] is the last that may be read.
+// x[0], x[step], x[2 * step]...; x[n * step - 1] is the last element that may be read.
 template <class T, int... i>
 FORERUN_EACH Lanes<T, sizeof...(i)> every(const T* x, int64_t step, std::integer_sequence<int, i...>) {
   constexpr int n = sizeof...(i);
@@ -56,7 +56,7 @@ FORERUN_EACH Lanes<T, n> every(const T* x, int64_t step) {
   return every(x, step, std::make_integer_sequence<int, n>());
 }
 
-// f(the first element, the number of the first window) for each row of windows.
+// Calls f(the first element, the number of the first window) for each row of windows.
 template <class F>
 FORERUN_EACH void each_row(const Pooling& p, F f) {
   int64_t window = 0;
@@ -66,12 +66,12 @@ FORERUN_EACH void each_row(const Pooling& p, F f) {
         f(plane * p.plane() + p.place(u * p.stride[0], v * p.stride[1], 0), window);
 }
 
-// Along a row of windows that begins so, f(an element, a window's number, how many are left, n) for n windows at once,
-// of which some may lie behind the row's end; where these, or the `last` elements that come after theirs, would not lie
-// in the tile, f(..., 1) for one.
+// Along the row of windows that starts at element `at`, calls f(an element, a window's number, how many windows remain,
+// n) for n windows at once, of which some may be behind the row's end. If these, or the `last` elements after theirs,
+// would lie outside the tile, calls f(..., 1) for one window.
 template <int n, class F>
 FORERUN_EACH void each(const Pooling& p, int64_t at, int64_t window, int64_t last, F f) {
-  const bool pays = p.stride[2] <= 2 || 2 * p.counts[2] > n;  // else each lane is loaded on its own, and most in vain
+  const bool pays = p.stride[2] <= 2 || 2 * p.counts[2] > n;  // else most lanes are loaded in vain
   const int64_t most = pays && last <= INT32_MAX ? p.planes * p.plane() - last - n * p.stride[2] : -1;
   for (int64_t w = 0, done; w < p.counts[2]; w += done) {
     const int64_t from = at + w * p.stride[2], left = p.counts[2] - w;
@@ -88,7 +88,7 @@ struct Forward {
   const T* x;
   T* y;
 
-  // Line by line, as memory is read fastest. Values written behind a row's end are replaced by the next rows.
+  // Line by line, as memory is read fastest so. Values written behind a row's end are replaced by the next rows.
   template <int bytes>
   FORERUN_EACH void run() const {
     each_row(p, [f = *this](int64_t corner, int64_t row) __attribute__((always_inline)) {
@@ -101,7 +101,7 @@ struct Forward {
     });
   }
 
-  // A line of n windows, into what the lines before gave.
+  // Combines a line of n windows with the results of the lines before.
   template <int n>
   FORERUN_EACH void line(const T* from, T* to, bool first) const {
     Lanes<T, n> a = first ? every<T, n>(from, p.stride[2]) : load<T, n>(to);
@@ -144,7 +144,7 @@ struct ToFirst {
     }
   }
 
-  // Where in a window the first element is that is not below the largest; 0 if none is.
+  // The offset in a window of its first element that is not less than the largest; 0 if there is no such element.
   FORERUN_EACH int64_t first(const T* corner, T largest) const {
     for (int64_t i = 0; i < p.kernel[0]; ++i)
       for (int64_t j = 0; j < p.kernel[1]; ++j)
@@ -152,7 +152,7 @@ struct ToFirst {
           if (!(corner[p.place(i, j, k)] < largest)) return p.place(i, j, k);
     return 0;
   }
-  // The same for n windows, the last element first.
+  // The same for n windows; the last element is compared first.
   template <int n>
   FORERUN_EACH Lanes<WindowIndex<T>, n> firsts(const T* corners, Lanes<T, n> largest) const {
     Lanes<WindowIndex<T>, n> places{};
@@ -166,8 +166,8 @@ struct ToFirst {
   }
 };
 
-// Where windows of a line meet, sums are in their order: what is the last element of one is an earlier element of the
-// next.
+// If windows of a line overlap, sums are added in their order: the last element of one window is an earlier element of
+// the next.
 template <class T>
 void to_all(const Pooling& p, const T* g, T* to) {
   std::fill_n(to, p.planes * p.plane(), T{});
@@ -230,7 +230,7 @@ bool PoolKernel::describe(Op&, OpSpec& spec) const {
   };
   spec.kind = way == Way::forward ? "pool" : "pool_back", spec.name = name();
   const int inputs = way == Way::to_first ? 3 : 1;
-  const int data = way == Way::forward ? 0 : 1;  // the input without one number for each window
+  const int data = way == Way::forward ? 0 : 1;  // the input that does not have one element per window
   for (int i = 0; i < inputs; ++i) spec.input(i, planes(i, i == data ? p.extents : p.counts));
   spec.output(inputs, planes(inputs, way == Way::forward ? p.counts : p.extents));
   spec.set("largest", p.largest);

@@ -1,4 +1,4 @@
-// Windows over one to three axes, whose numbers stand behind ones where there are fewer: for descriptions of
+// Windows over one to three axes, whose parameters have leading ones if there are fewer than three: for descriptions of
 // operations.
 #pragma once
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace forerun {
 
-// The first axis that windows are about. Those before it have one element.
+// The first axis with windows. Axes before it have one element.
 inline int first_axis(const int64_t (&extents)[3], const int64_t (&kernel)[3], const int64_t (&pad)[3] = {0, 0, 0}) {
   int axis = 0;
   while (axis < 2 && extents[axis] == 1 && kernel[axis] == 1 && pad[axis] == 0) ++axis;
   return axis;
 }
 
-// Attributes that have a number for each axis from that one on.
+// Sets attributes that have a value for each axis from that one on.
 inline void set_axes(OpSpec& spec, int first, std::initializer_list<std::pair<const char*, const int64_t*>> all) {
   for (const auto& [name, numbers] : all) spec.set(name, std::vector<int64_t>(numbers + first, numbers + 3));
 }

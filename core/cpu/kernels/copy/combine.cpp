@@ -1,4 +1,4 @@
-// What becomes of an element at a position and a value.
+// Functions that combine an element at a position with a value.
 #include "cpu/kernels/copy/combine.h"
 
 #include <cstdint>
@@ -23,7 +23,7 @@ void add_loop_of(char** args, const intptr_t* n, const intptr_t* steps, void*) {
   }
 }
 
-// Whatever their bytes: what is not 0 is true.
+// Independent of the byte values: all but 0 are true.
 void add_bool(char** args, const intptr_t* n, const intptr_t* steps, void*) {
   for (intptr_t i = 0; i < *n; ++i) args[2][i * steps[2]] = (args[0][i * steps[0]] != 0) | (args[1][i * steps[1]] != 0);
 }

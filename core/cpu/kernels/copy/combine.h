@@ -1,4 +1,4 @@
-// What becomes of an element at a position and a value.
+// Functions that combine an element at a position with a value.
 #pragma once
 #include <cstdint>
 
@@ -9,12 +9,17 @@ namespace forerun {
 
 // Elements at offsets, combined with values a step apart.
 using EachFunction = void (*)(char* at, const int64_t* offsets, const char* from, int64_t step, int64_t n);
+<<<<<<< HEAD
 // That of a formula for elements and values of one dtype; null where there is none.
 EachFunction each_of(Formula formula, DType t);
+=======
+// The function of a ufunc of NumPy's, by its name, for elements and values of one dtype; null if there is none.
+EachFunction each_of(const char* ufunc, DType t);
+>>>>>>> words
 
-// Applies a loop at each position, one after the other, so that a position that occurs twice is changed twice: element
-// = loop(element, value), or loop(element) of n_in 1, where the values are not looked at. types: the loop's; an element
-// is cast to and fro, values are of types[1].
+// Applies a loop at each position, one after the other, so that an element whose position occurs twice is changed
+// twice: element = loop(element, value), or loop(element) with n_in 1, where the values are not read. types: the
+// loop's; an element is cast to them and back, values are of types[1].
 struct Combine {
   const char* name = "";  // of the op; outlives it
   Loop loop;

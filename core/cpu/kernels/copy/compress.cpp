@@ -24,7 +24,7 @@ uint64_t read_eight(const char* mask) {
   return bytes & kOnes;
 }
 
-// Nothing is written behind the last of them: there another worker writes.
+// Nothing is written behind the last one: another worker writes there.
 template <class T>
 void select(const char* mask, const T* from, T* to, int64_t n) {
   int64_t i = 0;

@@ -1,4 +1,4 @@
-// Ops that put the elements under a mask next to each other.
+// Ops that copy the elements under a mask next to each other.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,15 +9,16 @@
 
 namespace forerun {
 
-// How many bytes of a dense mask hold before each piece of it that build_select() cuts, and in all of it, at the end.
+// The number of true bytes of a dense mask before each piece into which build_select() cuts it, and in the whole mask
+// at the end.
 std::vector<int64_t> held_before(const char* mask, int64_t n);
 
-// The elements under a dense mask, in as many places as count_true() says; and their positions.
+// Copies the elements under a dense mask to an array of count_true() elements; and their positions.
 void select_elements(const char* mask, const char* from, char* to, int64_t n, size_t item);
 void list_positions(const char* mask, int64_t n, int64_t* to);
 
-// to = from[mask], both dense and of one shape. before: held_before() of the mask; `to` is a vector of so many
-// elements.
+// to = from[mask], both dense and of one shape. before: held_before() of the mask; `to` is a vector with its last
+// number of elements.
 void build_select(Op& op, const Array& from, const Array& mask, const Array& to, std::vector<int64_t> before);
 
 }  // namespace forerun

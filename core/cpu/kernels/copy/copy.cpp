@@ -21,7 +21,7 @@ constexpr int64_t kTile = int64_t{1} << 17;  // elements that one worker takes a
 
 uint32_t cost_of(int64_t bytes) { return static_cast<uint32_t>(std::min<int64_t>(50 + bytes / 16, INT32_MAX)); }
 
-// Elements `at` to `at + n` of a nest of two operands.
+// Copies elements `at` to `at + n` of a nest of two operands.
 void copy_space(const IterationSpace& nest, const char* from, char* to, int64_t at, int64_t n, const Loop& loop) {
   const Dims* strides[] = {&nest.strides[0], &nest.strides[1]};
   char* args[] = {const_cast<char*>(from), to};
@@ -74,7 +74,7 @@ class CopyKernel final : public Fusible {
     if (empty) return;
     const char* from = scalar ? reinterpret_cast<const char*>(scalar->bytes) : operand_data(op, 0, from_offset);
     char* to = operand_data(op, scalar ? 0 : 1, to_offset);
-    if (from == to && !overlaps) return;  // it has taken over the memory of its source
+    if (from == to && !overlaps) return;  // it has taken over the memory of its source (BufferReuse)
     Snapshot snapshot;
     if (overlaps) from = snapshot.take(from, from_offset, range);
     int64_t first = tile * per_tile;
@@ -142,8 +142,8 @@ void build_fill(Op& op, const Scalar& scalar, const Array& to) {
 
 namespace {
 
-// From one to the next of the elements that axes first, ..., last - 1 select in C order; none: it is not always the
-// same.
+// The distance between consecutive elements that axes first, ..., last - 1 select in C order; null if it is not
+// constant.
 std::optional<int64_t> even_step(const Layout& a, int first, int last) {
   std::optional<int64_t> step;
   for (int64_t axis = last - 1, next = 0; axis >= first; --axis) {
@@ -158,8 +158,8 @@ std::optional<int64_t> even_step(const Layout& a, int first, int last) {
   return step.value_or(0);
 }
 
-// The pieces that rows of a concatenation are made of. None: an array is not one of dense rows that are a pitch apart,
-// or there are too many for a group.
+// The pieces that form the rows of a concatenation. Null if an array does not consist of dense rows that are a pitch
+// apart, or if there are too many for a group.
 std::vector<Piece> pieces_of(const std::vector<Layout>& arrays, int axis) {
   std::vector<Piece> pieces;
   if (arrays.size() >= IterationSpace::kMaxOperands) return pieces;
@@ -207,7 +207,7 @@ class ConcatenateKernel final : public Fusible {
     for (const Layout& each : from) brief.put(each);
     return true;
   }
-  // Once all arrays are added: small ones are copied together.
+  // When all arrays have been added: small ones are copied together.
   void cut() {
     int64_t elements = 0;
     for (size_t i = 0; i < from.size(); ++i)
@@ -215,7 +215,7 @@ class ConcatenateKernel final : public Fusible {
   }
   std::vector<Layout> from, to;
   std::vector<size_t> ends;   // of the tiles, by number of the array
-  std::vector<Piece> pieces;  // within a group; none: it cannot be in one
+  std::vector<Piece> pieces;  // within a group; null: it cannot be in one
   int axis = 0;
 
  private:

@@ -1,4 +1,4 @@
-// Elements picked and written by position: gather, scatter, and ufuncs that are applied at positions.
+// Elements read and written by position: gather, scatter, and ufuncs that are applied at positions.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -19,9 +19,9 @@ namespace forerun {
 namespace {
 
 constexpr int64_t kTile = int64_t{1} << 17;    // elements that one worker writes at once
-constexpr int64_t kPicked = int64_t{1} << 15;  // and picks
+constexpr int64_t kPicked = int64_t{1} << 15;  // and reads at once
 constexpr int64_t kChunk = 512;                // positions that are converted at once
-constexpr int64_t kLeastRow = 64;              // of them next to each other, where rows are cut
+constexpr int64_t kLeastRow = 64;              // positions next to each other, at least, where rows are cut
 
 uint32_t cost_of(int64_t bytes) { return static_cast<uint32_t>(std::min<int64_t>(50 + bytes / 16, INT32_MAX)); }
 
@@ -29,8 +29,8 @@ class IndexKernel final : public Kernel {
  public:
   enum class Do { gather, set, combine };
   const char* name() const override { return what == Do::gather ? "take" : what == Do::set ? "put" : combine.name; }
-  // A gather is cut by units: one position of the index, in one place of the axes before it. A scatter is cut along the
-  // last axis, as positions may occur more than once.
+  // A gather is cut by units: one position of the index and of the axes before it. A scatter is cut along the last
+  // axis, as positions may occur more than once.
   int64_t tiles() const override { return tiles_; }
   bool copy_to(Op& op) const override { return op.copy(*this); }
   void prepare(Op& op) override {
@@ -46,12 +46,12 @@ class IndexKernel final : public Kernel {
 
   Do what;
   Selection selection;
-  Layout array, other;                                            // the indexed array; what is read from or put into it
+  Layout array, other;                                            // the indexed array, and the other one
   int axis = 0, axes = 0, along = 0, a_access = 0, b_access = 0;  // along: the axis of one index array for all axes
   int64_t cycle = 0;              // number of values, which repeat from the first one; 0: one for each position
-  const char* op_name = nullptr;  // what errors call it, if it is part of something else
+  const char* op_name = nullptr;  // the name in errors, if it is part of another operation
   Combine combine;
-  bool overlaps = false;  // what is put lies where it is put
+  bool overlaps = false;  // an operand overlaps the array that is written
 
   void cut();
 
@@ -73,7 +73,7 @@ class IndexKernel final : public Kernel {
   const int64_t* at_ = nullptr;         // the positions themselves, where no offsets are needed
   int64_t per_tile_ = 1, tiles_ = 1;    // units of a gather, or elements of the last axis of a scatter
 
-  // Whether elements of a vector are copied or combined, and their positions stay as they are meanwhile.
+  // Whether elements of a vector are copied or combined, and their positions are not written meanwhile.
   bool is_direct(Op& op) const {
     bool apart = what == Do::gather || op.access(selection.first_access).storage != op.access(a_access).storage;
     return (what != Do::combine || combine.each) && apart && array.ndim() == 1 && selection.plain() &&
@@ -95,14 +95,14 @@ void IndexKernel::cut() {
     return;
   }
   const bool rows = selection.own.empty() && selection.flat.empty() &&
-                    array.ndim() > axis + axes;  // there is an axis that is not indexed
+                    array.ndim() > axis + axes;  // whether there is an axis that is not indexed
   const int64_t n = rows ? std::max<int64_t>(1, array.shape.back()) : 1;
   const int64_t pieces = overlaps ? 1 : std::clamp<int64_t>(other.size / kTile, 1, ceil_div(n, kLeastRow));
   per_tile_ = round_up(ceil_div(n, pieces), kLeastRow);
   tiles_ = ceil_div(n, per_tile_);
 }
 
-// The error's text about all indices, as only their values on a device tell which of them is wrong.
+// The error's text about all indices, for devices: only their values tell which of them is wrong.
 std::string IndexKernel::out_of_range_text() const {
   std::string text = std::string(title()) + (selection.extents.size() > 1 ? ": indices" : ": index") + " must be in ";
   for (size_t k = 0; k < selection.extents.size(); ++k) {
@@ -178,7 +178,7 @@ void IndexKernel::run(Op& op, int64_t tile) {
   }
   const bool one = std::all_of(middle_b.begin(), middle_b.end(), [](int64_t s) { return s == 0; });
   const bool even = after.empty() && (n_index == 1 || one ||
-                                      other.contiguous());  // single elements, of which the others are a step apart
+                                      other.contiguous());  // single elements, whose values are a constant step apart
   const int64_t step = n_index == 1 ? middle_b[0] : one ? 0 : static_cast<int64_t>(item_size(other.dtype));
   const Rows rows{after.empty() ? Dims{1} : after};
   const Dims none{0};
@@ -199,7 +199,7 @@ void IndexKernel::run(Op& op, int64_t tile) {
   }
 }
 
-// a at positions, and elements of b a step apart.
+// a at positions, and elements of b a constant step apart.
 void IndexKernel::run_direct(char* a, char* b, int64_t tile) const {
   const bool gathers = what == Do::gather;
   const int64_t first = gathers ? tile * per_tile_ : 0,
@@ -227,7 +227,7 @@ void IndexKernel::run_direct(char* a, char* b, int64_t tile) const {
   });
 }
 
-// a at offsets, and elements of b a step apart.
+// a at offsets, and elements of b a constant step apart.
 void IndexKernel::singles(char* a, const int64_t* offsets, char* b, int64_t step, int64_t n) const {
   auto each = [&](auto element) {
     if (what == Do::gather) {
@@ -310,8 +310,7 @@ IndexKernel& build_index(Op& op, IndexKernel::Do what, const Array& array, const
   return k;
 }
 
-// One index array, of which each position counts along all other axes, too; an axis of `array` with extent 1 is
-// repeated.
+// One index array, whose positions are also those along all other axes; an axis of `array` with extent 1 is repeated.
 IndexKernel& build_along(Op& op, IndexKernel::Do what, const Array& array, const Array& index, int axis,
                          const Array& other) {
   IndexKernel& k = build_index(op, what, array, {index}, axis, other);

@@ -1,4 +1,4 @@
-// Positions in arrays that index arrays and masks select.
+// The positions in an array that index arrays or a mask select.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,42 +12,42 @@
 
 namespace forerun {
 
-// The offsets of n positions that are within the extent, negative ones from its end, put or added.
+// Sets the offsets of n positions that are within the extent (negative ones count from its end), or adds them.
 void add_offsets(int64_t* to, const int64_t* at, int64_t n, int64_t extent, int64_t by, bool put);
 
-// Elements that integer arrays select, and where each block of the rest lies.
+// The elements that integer arrays select, and the offset of each block of the remaining axes.
 struct Selection {
   std::vector<Layout> indices;  // of `shape`, or without axes: numbers; or a mask alone
   bool masked = false;          // it is a mask: the axes that it covers have these strides
   Dims mask_strides;
-  Dims flat, flat_strides;  // of an array whose elements the positions count in C order; empty: they do not
+  Dims flat, flat_strides;                // of an array whose elements the positions count in C order; empty otherwise
   std::vector<int64_t> extents, strides;  // of the indexed axes
   Dims shape;                             // of the index positions
   bool from_end = true;                   // negative ones count from the end
-  Dims own;                               // strides along which a position's own coordinates count; empty: they do not
+  Dims own;                               // strides along which a position's own coordinates count; empty: none do
   int first_access = 0;                   // of the op: the first index array
   int64_t positions = 0;                  // index positions
-  // Offsets of all positions in the indexed array. Throws at an index out of range.
+  // The offsets of all positions in the indexed array. Throws at an index out of range.
   std::unique_ptr<int64_t[]> offsets(Op& op, const char* what) const;
   // Whether the positions are a dense vector: then no table of offsets is needed.
   bool plain() const {
     return indices.size() == 1 && !masked && flat.empty() && own.size() <= 1 && indices[0].ndim() > 0 &&
            indices[0].dtype == DType::i64 && indices[0].contiguous();
   }
-  // Those positions, all of them in range. Throws at the first that is not.
+  // Those positions, all of them in range. Throws at the first one out of range.
   const int64_t* checked(Op& op, const char* what) const;
 
  private:
   const char* data(Op& op, size_t k) const;
   void own_offsets(int64_t* all) const;
-  // Adds what an index says to the offsets, or begins with it.
+  // Adds the positions of an index to the offsets, or sets them.
   void add(Op& op, size_t k, int64_t* all, bool first, const char* what) const;
   // As in NumPy a number is not an array: it is checked even if no element is selected, and it does not wrap.
   int64_t offset_of_number(const Layout& l, size_t k, const char* from, const char* what) const;
   // Whether n positions are within the extent of an indexed axis.
   bool are_within(const int64_t* at, int64_t n, size_t k) const;
   int64_t offset_along(size_t k, int64_t i, const char* what) const;
-  // There must be as many elements under the mask as there are positions.
+  // Throws unless there are as many elements under the mask as positions.
   void under_mask(Op& op, int64_t* all, const char* what) const;
   Error out_of_range(ErrorKind kind, const char* what, int64_t extent, const std::string& got) const;
 };

@@ -44,7 +44,7 @@ void write_zeros(char* data, size_t bytes) {
   auto from = reinterpret_cast<uintptr_t>(data), first = (from + kPage - 1) / kPage * kPage,
        last = (from + bytes) / kPage * kPage;
   char *begin = data + (first - from), *end = data + (last - from);
-  // A device goes on using the pages that it knows.
+  // A device continues to use registered pages.
   if (RegisteredBlocks::get().holds(data) || !discard_pages(begin, static_cast<size_t>(end - begin)))
     begin = end = data + bytes;
   std::memset(data, 0, static_cast<size_t>(begin - data));

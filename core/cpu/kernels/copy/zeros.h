@@ -4,13 +4,13 @@
 
 namespace forerun {
 
-// Bytes from which on zeros are pages that the system gives when they are first used, as calloc's are, instead of
-// memory written now.
+// From this number of bytes on, zeros are pages that the system allocates when they are first used, as for calloc,
+// instead of memory written now.
 constexpr int64_t kPagesOfZeros = int64_t{16} << 20;
 
-// Makes a dense array's memory zeros, of pages where whole ones lie in it.
+// Fills a dense array's memory with zeros, with fresh pages as far as it contains whole ones.
 void write_zeros(char* data, size_t bytes);
-// to = 0: a new dense array of at least so many bytes.
+// to = 0: a new dense array of at least kPagesOfZeros bytes.
 void build_zeros(Op& op, const Array& to);
 
 }  // namespace forerun

@@ -21,7 +21,7 @@ namespace {
 constexpr int kMost = IterationSpace::kMaxOperands;
 
 uint32_t cost_of(int64_t elements, int operands, const Loop& loop, const DType* types) {
-  // Fast loops take as long as their vectors are many, which hold more elements if these are short.
+  // The time of fast loops grows with the number of vectors, which hold more elements if these are short.
   const DType widest =
       *std::max_element(types, types + operands, [](DType a, DType b) { return item_size(a) < item_size(b); });
   const int64_t size = loop.eighths > 1 ? 8 : static_cast<int64_t>(item_size(widest));
@@ -48,7 +48,7 @@ class DenseKernel final : public Fusible {
         continue;
       }
       OpSpec::Operand& made = (i + 1 < operands ? spec.inputs : spec.outputs).emplace_back();
-      Layout& vector = made.layout;  // filled in place: it is described for each operation of a device
+      Layout& vector = made.layout;  // filled in place: a description is made for each operation of a device
       made.access = access[i], vector.dtype = types[i], vector.offset = offset[i], vector.size = n;
       vector.shape.resize(1), vector.shape[0] = n;
       vector.strides.resize(1), vector.strides[0] = steps[i];
@@ -103,7 +103,7 @@ class StridedKernel final : public Fusible {
   bool copy_to(Op& op) const override { return op.copy(*this); }
   void run(Op& op, int64_t tile) override;
   bool droppable() const override { return !loop.may_throw; }
-  // No operand must be copied first.
+  // Not if an operand must be copied first.
   bool fusible() const override { return fusible_; }
   bool may_share(Op& op, const Storage* in, const Storage* out) const override {
     return may_share_operands(*this, op, in, out);
@@ -125,7 +125,7 @@ class StridedKernel final : public Fusible {
     outer_ = 1;
     for (int i = 0; i + 1 < nest.shape.size(); ++i) outer_ *= nest.shape[i];
     int64_t total = inner_ * outer_;
-    // Rows of the nest are dealt out; a single long row is cut.
+    // Rows of the nest are distributed; a single long row is cut.
     pieces_ = outer_ > 1 ? 1 : std::max<int64_t>(1, inner_ / kTileElements);
     int64_t rows = outer_ > 1 ? std::max<int64_t>(1, kTileElements / std::max<int64_t>(1, inner_)) : 1;
     rows_ = rows;
@@ -147,7 +147,7 @@ class StridedKernel final : public Fusible {
   void row(char** args, int64_t count);
   bool dense(int k) const { return is_dense(nest, k, static_cast<int64_t>(item_size(part_[k].dtype))); }
   bool fusible_ = false;
-  bool as_they_are_ = false;  // the loop takes all operands without casts or copies
+  bool as_they_are_ = false;  // the loop reads all operands without casts or copies
   int64_t inner_ = 0, outer_ = 0, pieces_ = 1, rows_ = 1, tiles_ = 1;
 };
 
@@ -173,7 +173,8 @@ void StridedKernel::run(Op& op, int64_t tile) {
     }
     base[k] = operand_data(op, p.access, p.offset);
     if (!copies[k]) continue;
-    // It overlaps an output with another layout: as if the input had been copied first. Such an op has one tile.
+    // The input overlaps an output with another layout: the result is as if the input had been copied first. Such an op
+    // has one tile.
     Storage* s = op.access(p.access).storage;
     snapshot[k].assign(base[k] - p.offset, base[k] - p.offset + s->bytes);
     base[k] = snapshot[k].data() + p.offset;
@@ -208,7 +209,7 @@ void StridedKernel::run(Op& op, int64_t tile) {
   }
 }
 
-// One stretch of the innermost axis, through scratch memory where dtypes differ or the loop wants its operands packed.
+// One stretch of the innermost axis, through scratch memory where dtypes differ or the loop needs its operands packed.
 void StridedKernel::row(char** args, int64_t count) {
   constexpr int64_t kChunk = 512;
   struct alignas(64) Scratch {
@@ -251,7 +252,7 @@ void StridedKernel::row(char** args, int64_t count) {
     loop.function(inner, &length, inner_steps, loop.data);
     for (int k = n_in; k < n; ++k) {
       if (!through[k]) continue;
-      char* at[2] = {scratch[k], args[k] + done * steps[k]};  // loops of others may have moved inner[k] on
+      char* at[2] = {scratch[k], args[k] + done * steps[k]};  // NumPy's loops may have changed inner[k]
       intptr_t pair[2] = {inner_steps[k], steps[k]};
       Loop c = cast_loop(part_[k].loop_dtype, part_[k].dtype);
       c.function(at, &length, pair, c.data);

@@ -15,11 +15,11 @@ struct Operand {
   Scalar scalar;  // if there is no array
 };
 
-// Where a kernel finds such an operand.
+// The position of such an operand in a kernel.
 struct OperandPlace {
-  int access = -1;  // of the op, or none: a scalar
+  int access = -1;  // of the op; -1: a scalar
   int64_t offset = 0;
-  DType dtype, loop_dtype;  // in memory, and as the loop wants it
+  DType dtype, loop_dtype;  // in memory, and as the loop needs it
   Scalar scalar{};
 };
 
@@ -29,15 +29,14 @@ struct OperandPlace {
 void build_elementwise(Op& op, const char* name, Loop loop, const DType* types, const Operand* inputs, int n_in,
                        const Array* const* outputs, int n_out);
 
-// The same for the most frequent case: dense arrays of one shape and the loop's dtypes or scalars, and one output that
-// is new.
+// The same for the most frequent case: dense arrays of one shape and the loop's dtypes or scalars, and one new output.
 void build_elementwise_dense(Op& op, const char* name, Loop loop, const DType* types, const Operand* inputs, int n_in,
                              const Array& out);
 
 // Describes the operands of such an op, inputs before outputs, and the attribute `types` (device/op_spec.h).
 void describe_operands(OpSpec& spec, const IterationSpace& nest, const OperandPlace* operands, int n_in, int n);
 void describe_operands(BriefSpec& brief, const IterationSpace& nest, const OperandPlace* operands, int n_in, int n);
-// Describes which values a loop does not take. False: it is not known what it does.
+// Describes the values that a loop rejects. False: its checks are not known.
 bool describe_checks(OpSpec& spec, const Loop& loop);
 
 }  // namespace forerun

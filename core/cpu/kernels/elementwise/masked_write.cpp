@@ -73,8 +73,7 @@ void blend_any(size_t size, const uint8_t* mask, const char* from, intptr_t from
     if (mask[i]) std::memcpy(to + i * to_step, from + i * from_step, size);
 }
 
-// How many bytes of a mask hold, and how often one that holds follows one that does not; the mask as bytes that are 0
-// or 1.
+// The number of true bytes of a mask, and of runs of them; writes the mask as bytes that are 0 or 1.
 struct Count {
   int64_t held = 0, runs = 0;
 };
@@ -123,12 +122,12 @@ class MaskedKernel final : public Kernel {
   }
 
   const char* name_ = "";
-  Loop loop;  // no function: a copy
+  Loop loop;  // without a function: a copy
   int n_in = 0, n = 0;
   OperandPlace part_[kMost];  // inputs, outputs, the mask
   IterationSpace nest;
   bool empty = false;
-  bool copies[kMost] = {};  // as if it had been copied before the op: its memory is written in other places
+  bool copies[kMost] = {};  // used as if it had been copied before the op: its memory is written at other positions
 
  private:
   struct Scratch {
@@ -147,7 +146,7 @@ class MaskedKernel final : public Kernel {
     const auto size = static_cast<intptr_t>(item_size(part_[k].dtype));
     return part_[k].dtype == part_[k].loop_dtype && (!loop.packed || s.steps[k] == 0 || s.steps[k] == size);
   }
-  // Input k as the loop wants it.
+  // Input k in the form that the loop needs.
   char* packed(const Stretch& s, Scratch& scratch, int k, intptr_t n, intptr_t* step) const {
     *step = s.steps[k];
     if (takes_as_it_is(s, k)) return s.args[k];
@@ -218,7 +217,7 @@ void MaskedKernel::row(char** args, int64_t count, Scratch& scratch) const {
   }
 }
 
-// All elements of a stretch.
+// Computes all elements of a stretch.
 void MaskedKernel::compute(const Stretch& s, Scratch& scratch, intptr_t n_elements) const {
   if (!loop.function)
     return convert(part_[0].dtype, part_[1].dtype, s.args[0], s.steps[0], s.args[1], s.steps[1], n_elements);
@@ -231,13 +230,13 @@ void MaskedKernel::compute(const Stretch& s, Scratch& scratch, intptr_t n_elemen
     steps[k] = as_it_is ? s.steps[k] : static_cast<intptr_t>(item_size(part_[k].loop_dtype));
   }
   intptr_t length = n_elements;
-  loop.function(args, &length, steps, loop.data);  // others' loops may move `args` on
+  loop.function(args, &length, steps, loop.data);  // NumPy's loops may change `args`
   for (int k = n_in; k < n; ++k)
     if (!takes_as_it_is(s, k))
       convert(part_[k].loop_dtype, part_[k].dtype, scratch.loop[k], steps[k], s.args[k], s.steps[k], n_elements);
 }
 
-// All elements of a stretch are computed, those under the mask are stored.
+// Computes all elements of a stretch, and stores those under the mask.
 void MaskedKernel::choose(const Stretch& s, Scratch& scratch, intptr_t n_elements) const {
   char* args[kMost];
   intptr_t steps[kMost];
@@ -326,7 +325,7 @@ class PlaceKernel final : public Kernel {
     return true;
   }
 
-  Dims shape, to_strides, mask_strides;  // axes that can be one are one
+  Dims shape, to_strides, mask_strides;  // axes merged where possible
   int64_t size = 0, to_offset = 0, mask_offset = 0, values_offset = 0, values_step = 0, values = 0;
   size_t item = 0;
   DType dtype = DType::f32;
@@ -337,8 +336,8 @@ class PlaceKernel final : public Kernel {
   int64_t tiles_ = 1;
 
  private:
-  // Calls f(first flat position, offset in `to`, offset in the mask, n) for each row, as far as it lies between two
-  // flat positions.
+  // Calls f(first flat position, offset in `to`, offset in the mask, n) for each row, as far as it is between two flat
+  // positions.
   template <class F>
   void each_row(int64_t from, int64_t to, F f) const {
     const Rows rows{shape};
@@ -357,7 +356,7 @@ class PlaceKernel final : public Kernel {
   const char* mask_ = nullptr;
   const char* values_ = nullptr;
   Snapshot of_mask_, of_values_;
-  std::vector<int64_t> first_;  // of each tile: how many elements before it are under the mask
+  std::vector<int64_t> first_;  // for each tile: how many elements before it are under the mask
 
  public:
   PlaceKernel() = default;
@@ -394,12 +393,12 @@ void PlaceKernel::prepare(Op& op) {
                                       std::to_string(total) + " elements");
 }
 
-// next: the value of the first element under the mask, or of the first element; afterwards the one that comes then.
+// next: the value of the first element under the mask, or of the first element; advanced to the next value.
 template <class T>
 void PlaceKernel::put(char* to, const char* mask, int64_t n, int64_t to_step, int64_t mask_step, int64_t* next) const {
   int64_t k = *next, i = 0;
   const int64_t all = placing == Placing::in_place;
-  // Eight elements at once, most often all of them or none; values do not start over among them.
+  // Eight elements at once, most often all of them or none; values do not wrap around within them.
   for (; mask_step == 1 && !all && i + 8 <= n; i += 8) {
     uint64_t eight;
     std::memcpy(&eight, mask + i, 8);
@@ -440,7 +439,7 @@ void PlaceKernel::run(Op& op, int64_t tile) {
   });
 }
 
-// Neighbouring axes that can be walked as one, of two operands; the order of the elements stays.
+// Merges neighbouring axes that can be traversed as one, of two operands; the order of the elements stays.
 void merge_axes(const Layout& a, const Layout& b, PlaceKernel& k) {
   Dims shape, sa, sb;
   for (int i = 0; i < a.ndim(); ++i) {

@@ -17,10 +17,10 @@ void build_masked(Op& op, const char* name, Loop loop, const DType* types, const
 
 // How values are assigned to the elements under a mask.
 enum class Placing {
-  each,      // one for each element under the mask, in C order; Error(value) if there are not as many
-  in_turn,   // the same, from the first one again after the last; Error(value) if there are none for a mask that holds
+  each,      // one for each element under the mask, in C order; Error(value) if their number differs
+  in_turn,   // the same, repeated from the first one on; Error(value) if there are no values and the mask is true
              // somewhere
-  in_place,  // one for each element whether it is under the mask or not, in C order; again from the first one
+  in_place,  // one for each element whether it is under the mask or not, in C order; repeated from the first one on
 };
 
 // to[mask] = values, in C order. mask: to's shape; values: a vector of to's dtype. Errors come before the first write,

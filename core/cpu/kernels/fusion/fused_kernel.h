@@ -1,6 +1,5 @@
-// A group of element-wise ops and reductions over the same elements: run block by block, so that the result of one of
-// them is still in the L1 cache when the next one reads it, and values that no other operation reads never reach
-// memory.
+// A group of element-wise ops and reductions over the same elements: run block by block, so that the result of one op
+// is still in the L1 cache when the next one reads it, and values that no other operation reads never reach memory.
 #pragma once
 #include <memory>
 #include <utility>
@@ -29,32 +28,33 @@ class FusedKernel final : public FusedGroup {
 
  private:
   friend class PlanMaker;
-  // How ops of the group use a storage, seen from the elements that are walked. All uses of a storage that is written
-  // must be the same, so that a block reads only what the same block wrote; or uses of parts that do not overlap.
+  // How ops of the group use a storage, relative to the elements that are traversed. All uses of a storage that is
+  // written must be the same, so that a block reads only values that the same block wrote; or uses of parts that do not
+  // overlap.
   enum class Use : uint8_t {
     each,   // element i is at offset + i * size
     row,    // row r is at offset + r * size
     other,  // anything else
-    total,  // a result of reductions that is there only when all tiles have ended
+    total,  // a result of reductions that is complete only when all tiles have ended
   };
   struct StorageUse {  // of a storage, or of a part of it
     Storage* storage;
-    const Region* region;  // where the elements stand; of an op of the group
-    int next_part;         // of the same storage, in storages_; -1: no other
+    const Region* region;  // the part with the elements; owned by an op of the group
+    int next_part;         // of the same storage, in storages_; -1: the last
     Use use;
     bool written, elided;
     int64_t offset, size;
-    size_t first_write, last_use;  // ops, by their place in the group
-    const IterationSpace* nest;    // of the first use, if the elements do not follow one another
-    int place;                     // in the nest
-    bool mixed;                    // there are different uses
+    size_t first_write, last_use;  // ops, by their position in the group
+    const IterationSpace* nest;    // of the first use, if its elements are not consecutive
+    int place;                     // operand number in the nest
+    bool mixed;                    // whether there are different uses
     bool as(Use other,
             const FusibleOperands::Operand& operand)
-        const;  // all uses, and this one, find the same element at the same position
+        const;  // whether all uses, and this one, find the same element at the same position
   };
 
   Use use_of(const FusibleOperands& part, const FusibleOperands::Operand& operand) const;
-  // While the group is put together, with the engine's lock.
+  // While the group is formed, with the engine's lock.
   const StorageUse* find(const Storage* storage) const {  // the first part of several
     return storage->placed_by == number_ ? &storages_[storage->place] : nullptr;
   }
@@ -70,14 +70,14 @@ class FusedKernel final : public FusedGroup {
   const uint64_t number_;  // of the group; no other has the same
   std::vector<Op*> ops_;
   std::vector<StorageUse> storages_;
-  std::vector<int> where_;  // of each operand of each op, in order: its place in storages_; -1: a scalar
+  std::vector<int> where_;  // of each operand of each op, in order: its index in storages_; -1: a scalar
   int64_t elements_ = 0;
   const BlockedReduction* reduction_ = nullptr;  // the first: it decides how the elements are cut into tiles
   std::vector<uint64_t> signature_;
-  bool may_compile_ = false;  // loops of its plan may be compiled ones
+  bool may_compile_ = false;  // loops of its plan may be compiled
   std::shared_ptr<const Plan> plan_;
-  // The part that differs between groups of the same plan, and between runs: where arrays and scalars are, in the order
-  // of the operands that are not values.
+  // The part that differs between groups of the same plan, and between runs: the addresses of arrays and scalars, in
+  // the order of the operands that are not values.
   struct Source {
     const Access* access;  // null: a scalar
     int64_t offset;

@@ -6,7 +6,7 @@
 
 namespace forerun {
 
-// Whether one loop can walk the operands of both steps: in rows that are long enough to be walked one by one.
+// Whether one loop can traverse the operands of both steps: in rows that are long enough to be processed one by one.
 bool PlanMaker::one_loop_walks(const Plan::Step& a, const Plan::Step& b) {
   const Dims* shape = nullptr;
   bool good = true;
@@ -22,7 +22,7 @@ bool PlanMaker::one_loop_walks(const Plan::Step& a, const Plan::Step& b) {
   return good;
 }
 
-// Whether the second step may do the work of the first, too: nothing between them writes what the first reads. Arrays
+// Whether the second step may also do the work of the first: nothing between them writes an input of the first. Arrays
 // of different storages may share memory, if one ends before the other is written (BufferReuse).
 bool PlanMaker::pair(size_t first, size_t second) const {
   const Plan::Step &a = plan_->steps[first], &b = plan_->steps[second];
@@ -43,7 +43,7 @@ bool PlanMaker::pair(size_t first, size_t second) const {
   return true;
 }
 
-// Two steps of plain arithmetic become one where no other step reads the value between them: it stays in registers.
+// Merges two steps of plain arithmetic where no other step reads the value between them: it stays in registers.
 void PlanMaker::join_pairs() {
   std::vector<Plan::Step>& steps = plan_->steps;
   std::vector<int> writes(values_.size()), reads(values_.size()), writer(values_.size(), -1);

@@ -1,4 +1,4 @@
-// Plans with a pitch: steps walk boxes of arrays with what lies between their rows.
+// Plans with a pitch: steps traverse boxes of arrays together with the gaps between their rows.
 #include <algorithm>
 
 #include "cpu/kernels/fusion/plan_maker.h"
@@ -7,8 +7,8 @@ namespace forerun {
 
 namespace {
 
-// Shorter rows than kLongRow are this many times as long as what is between them, if that is walked, too. It may be
-// written meanwhile, by ops that have nothing to do with these.
+// For rows shorter than kLongRow, how many times longer than the gaps between them they must be for the gaps to be
+// traversed, too. The gaps may be written meanwhile, by unrelated ops.
 constexpr int64_t kRowsToGaps = 4;
 #ifdef __SANITIZE_THREAD__
 constexpr bool kMayPassRows = false;
@@ -25,8 +25,8 @@ Plan::Step by_rows(const Plan::Operand& from, const Plan::Operand& to, DType dty
 
 }  // namespace
 
-// Whether rows are those of the plan, a pitch apart. The bytes between rows, over which loops run, are part of the
-// array then.
+// Whether the rows are those of the plan, a pitch apart. The bytes between rows, over which loops run, are then part of
+// the array.
 bool PlanMaker::has_pitch(const FusibleOperands::Operand& operand) const {
   if (!operand.nest || operand.nest->shape.size() < 2 || operand.nest->shape.back() != plan_->row) return false;
   const auto size = static_cast<int64_t>(item_size(operand.dtype));
@@ -37,7 +37,7 @@ bool PlanMaker::has_pitch(const FusibleOperands::Operand& operand) const {
   return good;
 }
 
-// Whether an operand of a nest is the same for several rows, so that it is for what lies between them.
+// Whether an operand of a nest is the same for several rows, and so for the gaps between them.
 bool PlanMaker::repeats(const FusibleOperands::Operand& operand) const {
   if (!operand.nest) return false;
   const Dims &shape = operand.nest->shape, &strides = operand.nest->strides[operand.place];
@@ -45,7 +45,7 @@ bool PlanMaker::repeats(const FusibleOperands::Operand& operand) const {
   return strides[last] == 0 && (shape[last] > plan_->row || (last > 0 && strides[last - 1] == 0));
 }
 
-// How many copies of operands a plan with this pitch saves; less than none if there can be no such plan.
+// The number of operand copies that a plan with this pitch saves; negative if there can be no such plan.
 int64_t PlanMaker::gained() const {
   int64_t saved = 0;
   const int* where = group_.where_.data();
@@ -63,7 +63,8 @@ int64_t PlanMaker::gained() const {
   return saved;
 }
 
-// The pitch that saves most copies, if rows are so short that they are worth it, and little lies between them.
+// Chooses the pitch that saves most copies, if rows are short enough for it to pay off, and the gaps between them are
+// small.
 void PlanMaker::choose_pitch() {
   if (group_.reduction_ || !kMayPassRows) return;
   int64_t most = 0, row = 0, pitch = 0;
@@ -104,7 +105,7 @@ Plan::Operand PlanMaker::row_by_row(const FusibleOperands::Operand& operand, con
   return placed(std::move(rows), operand);
 }
 
-// The place in memory of an operand of this pitch, or one that repeats, with the bytes between its rows.
+// The place in memory of an operand of this pitch, or one that repeats, including the gaps between its rows.
 Plan::Operand PlanMaker::with_gaps(const FusibleOperands::Operand& operand) {
   const Dims &shape = operand.nest->shape, &strides = operand.nest->strides[operand.place];
   const int axes = shape.size() - (shape.back() == plan_->row ? 1 : 0);
@@ -147,7 +148,7 @@ Plan::Operand PlanMaker::elided_value(const FusibleOperands::Operand& operand, i
   return in_scratch(value, operand.dtype);
 }
 
-// An op that only copies, to memory, needs no more than that. False: it is another.
+// An op that only copies, to memory, needs only this step. False: it is not such an op.
 bool PlanMaker::add_pitched_copy(const FusibleOperands& part, const int* where) {
   const FusibleOperands::Operand &from = part.operand[0], &to = part.operand[1];
   if (part.n != 2 || from.dtype != to.dtype || part.loop.function != cast_loop(from.dtype, to.dtype).function ||
@@ -167,7 +168,7 @@ bool PlanMaker::add_pitched_copy(const FusibleOperands& part, const int* where) 
   return true;
 }
 
-// The op's loop from its block's first element to the last. Its results for memory are copied there, row by row.
+// The op's loop from its block's first element to the last. Its results for memory are then copied there, row by row.
 const int* PlanMaker::add_pitched(const FusibleOperands& part, const int* where) {
   if (add_pitched_copy(part, where)) return where + part.n;
   Plan::Step step = step_of(part);

@@ -25,7 +25,7 @@ void count(const Plan& plan) {
 
 }  // namespace
 
-// Null: none, or one that is to be made anew.
+// Null: not known, or to be made anew.
 std::shared_ptr<const Plan> PlanCache::known(uint64_t hash, const std::vector<uint64_t>& signature) {
   std::lock_guard held(mutex_);
   const auto at = plans_.find(hash);

@@ -1,4 +1,4 @@
-// Makes the plan of a group: the steps of its ops, and where their values are.
+// Makes the plan of a group: the steps of its ops, and the places of their values.
 #pragma once
 #include <memory>
 #include <utility>
@@ -23,16 +23,16 @@ Plan::Step step_of(const FusibleOperands& part);
 class PlanMaker {
  public:
   explicit PlanMaker(const FusedKernel& group) : group_(group) {}
-  // `compiled`: without a pitch, and null, unless its loops are compiled; then `wanted` are those that are not.
+  // `compiled`: without a pitch, and null unless its loops are compiled; then `wanted` are those that are not compiled.
   std::shared_ptr<const Plan> make(bool compiled, std::vector<Plan::Wanted>& wanted);
 
  private:
   struct Value {  // in scratch memory, from one step to another
     int64_t size;
-    int from = -1, free_from = -1;  // steps: the first that uses it, and the first that may use its place
+    int from = -1, free_from = -1;  // steps: the first that uses it, and the first that may reuse its place
     int64_t offset = 0;
   };
-  // Inputs whose elements do not follow one another, and that several steps walk in the same way: they are copied once
+  // Inputs whose elements are not consecutive, and that several steps traverse in the same way: they are copied once
   // for all of them.
   struct SharedInput {
     const FusibleOperands::Operand* first;
@@ -78,11 +78,11 @@ class PlanMaker {
   const FusedKernel& group_;
   std::shared_ptr<Plan> plan_ = std::make_shared<Plan>();
   std::vector<Value> values_;
-  std::vector<int> value_at_;   // of each storage: its value, if it is elided; -1: none yet
-  std::vector<bool> streamed_;  // of each storage: it has been found in one piece
+  std::vector<int> value_at_;   // of each storage: its value, if it is elided; -1: no value yet
+  std::vector<bool> streamed_;  // of each storage: whether a step that traverses it in one piece has been found
   std::vector<SharedInput> shared_inputs_;
   std::vector<Copied> copied_;
-  std::vector<std::pair<const FusibleOperands::Operand*, int>> elements_;  // that arrays have, and their storages
+  std::vector<std::pair<const FusibleOperands::Operand*, int>> elements_;  // elements of arrays, and their storages
   std::vector<FusibleOperands> parts_;                                     // of the ops, in order
   int sources_ = 0, reductions_ = 0;
 };

@@ -17,15 +17,15 @@ namespace forerun {
 
 namespace {
 
-constexpr size_t kLeastSteps = 2;   // that are worth a loop
+constexpr size_t kLeastSteps = 2;   // fewer are not worth a loop
 constexpr size_t kMostSteps = 600;  // compiling takes some 30 us for each
-constexpr int64_t kLeastRow = 4;    // elements that are worth a vector
+constexpr int64_t kLeastRow = 4;    // fewer are not worth a vector
 
 int64_t inner_stride(const Plan::Operand& operand) {
   return operand.nest ? operand.nest->strides[operand.place].back() : operand.size;
 }
 
-// Whether a loop may do the work of a step.
+// Whether a loop may replace a step.
 bool expressible(const Plan::Step& step) {
   const Formula formula = step.loop.formula;
   if (step.of_rows || step.apart || step.n() != step.n_in + 1) return false;
@@ -35,7 +35,7 @@ bool expressible(const Plan::Step& step) {
     return known && is_compiled(operand.dtype) && (!operand.nest || operand.nest->shape.back() >= kLeastRow);
   };
   if (step.fold >= 0) return good(step.operands[0]);
-  // A bool is written as 0 or 1, where a copy would keep other bytes that are not 0.
+  // A bool is written as 0 or 1, where a copy would preserve other nonzero bytes.
   const Plan::Operand& out = step.operands.back();
   if (formula == Formula::cast && step.operands[0].dtype == DType::b1 && out.dtype == DType::b1 && out.value < 0)
     return false;
@@ -50,9 +50,8 @@ std::string walk(const Plan::Operand& operand) {
 
 // --- order -----------------------------------------------------------------------------------------------------------
 
-// Steps in an order in which as many as possible that are expressible follow one another. Steps stay behind those whose
-// values they read or overwrite; and writes to arrays and reads of arrays in order, as different arrays may share
-// memory.
+// Orders steps so that as many expressible ones as possible are consecutive. Steps stay behind those whose values they
+// read or overwrite; and writes and reads of arrays keep their order, as different arrays may share memory.
 class StepOrder {
  public:
   explicit StepOrder(const std::vector<Plan::Step>& steps)
@@ -81,10 +80,10 @@ class StepOrder {
   }
 
  private:
-  static constexpr int kArrays = -1;  // in place of a value's number: all arrays but those of rows' elements
+  static constexpr int kArrays = -1;  // in place of a value's number: all arrays but those with one element per row
   struct Uses {
     std::optional<size_t> writer;
-    std::vector<size_t> readers;  // since then
+    std::vector<size_t> readers;  // since the last write
   };
 
   void after(size_t first, size_t then) {
@@ -116,7 +115,7 @@ class StepOrder {
 
 // --- iteration spaces ------------------------------------------------------------------------------------------------
 
-// The coarsest shape of which both are parts, if there is one: (6, 20) and (30, 4) are of (6, 5, 4).
+// The coarsest shape that refines both, if there is one: for (6, 20) and (30, 4) it is (6, 5, 4).
 std::optional<Dims> refined(const Dims& a, const Dims& b) {
   std::vector<int64_t> ends;  // elements from the innermost axis on
   for (const Dims* shape : {&a, &b}) {
@@ -153,9 +152,9 @@ Dims refined_strides(const IterationSpace& space, int place, const Dims& shape) 
 
 class Segment {
  public:
-  // False: this step cannot be a part of it.
+  // False: this step cannot be part of it.
   bool add(const Plan::Step& step) {
-    // All that has been written may have to be stored.
+    // All written values may have to be stored.
     const size_t most = operands_.size() + values_.size() + arrays_.size() + sums_.size() + step.operands.size();
     if (steps_ == kMostSteps || most > kMostStepOperands) return false;
     if (!keeps_sums(step) || !refine(step)) return false;
@@ -167,7 +166,7 @@ class Segment {
     return true;
   }
   size_t steps() const { return steps_; }
-  // To be called when all steps are known: the loop's description. `read_later(v)`: a step behind reads a value.
+  // To be called when all steps are known: the loop's description. `read_later(v)`: whether a later step reads a value.
   template <class F>
   std::string finish(F read_later) {
     std::vector<const Known*> stored;
@@ -175,7 +174,7 @@ class Segment {
       if (known.written >= 0 && read_later(value)) stored.push_back(&known);
     for (const auto& [elements, known] : arrays_)
       if (known.written >= 0) stored.push_back(&known);
-    // Of two arrays that share memory the later one is left there.
+    // Of two arrays that share memory the later one is kept.
     std::sort(stored.begin(), stored.end(), [](const Known* a, const Known* b) { return a->written < b->written; });
     for (const Known* known : stored) store(known->place, known->number);
     for (Summed& sum : sums_) add_up(sum);
@@ -186,7 +185,7 @@ class Segment {
           std::string("operand ") + name(operands_[k].dtype) + ' ' + (k < others ? walk(operands_[k]) : "sum") + '\n';
     return text + code_;
   }
-  // The step that does all of it; its iteration spaces become the plan's.
+  // The step that replaces all of them; its iteration spaces become the plan's.
   Plan::Step compiled(Plan& plan, RowsFunction function) const {
     Plan::Step step;
     step.loop.rows = function;
@@ -206,17 +205,18 @@ class Segment {
 
  private:
   struct Known {
-    int number = -1;      // of the line that has it now
-    int written = -1;     // steps before the last one that has written it; -1: none has
-    Plan::Operand place;  // where that is
+    int number = -1;      // of the line that currently has it
+    int written = -1;     // steps before the last one that has written it; -1: it is not written
+    Plan::Operand place;  // its place
   };
   struct Summed {
     Plan::Step step;
-    int number;        // of the line that has what is added up
+    int number;        // of the line whose values are summed
     int operand = -1;  // the results
   };
 
-  // Makes the shape one of which each row is a part of a row of all steps' operands, and a whole row of sums' elements.
+  // Refines the shape so that each of its rows is a part of a row of all steps' operands, and a whole row of elements
+  // of sums.
   bool refine(const Plan::Step& step) {
     std::optional<Dims> shape = shape_;
     const Dims* summed = step.fold >= 0 ? &step.summed : sums_.empty() ? nullptr : &sums_.front().step.summed;
@@ -230,7 +230,7 @@ class Segment {
     shape_ = shape;
     return true;
   }
-  // Whether the step leaves the results of sums alone, which are set to zero before a block's first row: they are new
+  // Whether the step does not use the results of sums, which are set to zero before a block's first row: they are new
   // arrays, which only later steps may use.
   bool keeps_sums(const Plan::Step& step) const {
     for (const Summed& sum : sums_)
@@ -289,7 +289,7 @@ class Segment {
   std::vector<Plan::Operand> operands_;
   std::vector<Summed> sums_;
   std::vector<std::unique_ptr<IterationSpace>> spaces_;
-  std::map<int, Known> values_, arrays_;  // by the value's number, and by that of the array's elements
+  std::map<int, Known> values_, arrays_;  // by the value's number, and by the number of the array's elements
   std::string code_;
   int lines_ = 0, n_loaded_ = 0;
   size_t steps_ = 0;

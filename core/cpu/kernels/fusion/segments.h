@@ -1,5 +1,5 @@
-// Segments: steps of a plan that follow one another and that one loop can do, which is compiled while the program runs.
-// Values that only they use stay in registers. Each of their formulas is rounded once, as by a step: the same bits.
+// Segments: consecutive steps of a plan that one loop can replace, which is compiled while the program runs. Values
+// that only they use stay in registers. Each of their formulas is rounded once, as by a step: the bits are the same.
 #pragma once
 #include <cstdint>
 
@@ -10,7 +10,7 @@ namespace forerun {
 // Replaces segments by compiled steps, if all of their loops are compiled; else the plan's steps stay, and `wanted`
 // names the loops. The plan's steps are in program order.
 //
-// A description of a loop is text, a line each: its operands in the order of its arguments, then what it computes.
+// A description of a loop is text, a line each: its operands in the order of its arguments, then its computations.
 // Lines of the second kind, but for `store` and `sum`, have numbers from 0 on, by which others name their results.
 //
 //     operand float64 dense        elements of a row follow one another
@@ -25,10 +25,10 @@ namespace forerun {
 //     store 2 3                    operand, number
 //     sum 4 2                      operand, number of the values that are added up along a row
 //
-// Sums are those of a BlockedReduction, bit for bit. They come last, and all of their results have one size.
-// The function is a RowsFunction that knows its steps.
+// Sums are those of a BlockedReduction, bit for bit. They come last, and all of their results have one size. The
+// function is a RowsFunction with its steps built in.
 //
-// False: the steps stay.
+// False: the steps are unchanged.
 bool compile_segments(Plan& plan, int64_t elements);
 
 }  // namespace forerun

@@ -1,6 +1,6 @@
-// Blocks of b are packed into bands, unless that would gain nothing, and taken in strips as wide as the sums of a panel
-// of rows can be in registers; they stay in the core's second cache while panel after panel of a goes over them. A
-// panel is read where it lies if its terms follow one another, and else packed, too. Compiled with contraction to fused
+// Blocks of b are packed into bands, unless that would gain nothing, and processed in strips as wide as the sums of a
+// panel of rows fit in registers; they stay in the core's L2 cache while they are multiplied by panel after panel of a.
+// A panel is read in place if its terms are consecutive, and otherwise packed, too. Compiled with contraction to fused
 // multiply-add (CMakeLists.txt).
 #include "cpu/kernels/gemm/gemm.h"
 
@@ -16,12 +16,12 @@ namespace forerun {
 namespace {
 
 constexpr int64_t kTerms = 384;           // of a block of b, at most,
-constexpr int64_t kBlockBytes = 384 * 4;  // and so wide: both together half of a second cache
-constexpr int64_t kPacked = 64;           // rows of a that are packed at once: they share lines where they lie across
+constexpr int64_t kBlockBytes = 384 * 4;  // and its width in bytes: both together half of an L2 cache
+constexpr int64_t kPacked = 64;           // rows of a that are packed at once: with large steps they share cache lines
 constexpr int kVectors = 3;               // of a strip
-constexpr int64_t kSmall = 8192;          // elements that stay in the first cache
+constexpr int64_t kSmall = 8192;          // elements that stay in the L1 cache
 constexpr size_t kKept = 2 << 20;         // bytes of a b whose blocks all stay packed, if it has an owner
-constexpr int64_t kFew = 16;              // rows for which packing rows of b would cost more than it saves
+constexpr int64_t kFew = 16;              // with fewer rows, packing rows of b would cost more than it saves
 
 template <class T, int bytes>
 struct Sizes {
@@ -29,7 +29,7 @@ struct Sizes {
   static constexpr int64_t strip = kVectors * lanes;
   static_assert(kGemmColumns % strip == 0);
   static constexpr int rows =
-      bytes == 64 ? 8 : 4;  // of a panel: rows x kVectors sums and what they need fill the registers
+      bytes == 64 ? 8 : 4;  // of a panel: rows x kVectors sums and their operands fill the registers
 };
 
 // A panel of a times a strip of b, of n vectors. packed: the panel's rows follow one another, term by term; else
@@ -45,7 +45,7 @@ FORERUN_EACH void sums(int64_t terms, const T* a, int64_t a_step, const T* b, in
     for (int v = 0; v < n; ++v) sum[i][v] = V{};
   int64_t k = 0;
 #pragma GCC unroll 1
-  for (int row = 0; row < rows; ++row) {  // c's lines come meanwhile, not all at once: b's must come, too
+  for (int row = 0; row < rows; ++row) {  // prefetches c's lines gradually, as b's lines are fetched meanwhile
     for (int v = 0; v < n; ++v) __builtin_prefetch(c + row * c_step + v * Size::lanes, 1);
     for (const int64_t end = terms * (row + 1) / rows; k < end; ++k, b += b_step) {
       V x[n];
@@ -74,7 +74,7 @@ FORERUN_EACH void sums_of(int64_t vectors, int64_t terms, const T* a, int64_t a_
     sums<T, bytes, packed, 3>(terms, a, a_step, b, b_step, c, c_step, add);
 }
 
-// Columns of b that follow one another; those that the last vector lacks are 0.
+// Columns of b that are contiguous; those missing in the last vector are 0.
 template <class T, int bytes>
 FORERUN_EACH void pack_across(const MatrixView<T>& b, int64_t terms, int64_t columns, T* to, int64_t all_terms) {
   using V = typename Vector<T, bytes>::type;
@@ -92,7 +92,7 @@ FORERUN_EACH void pack_across(const MatrixView<T>& b, int64_t terms, int64_t col
   }
 }
 
-// Columns of b whatever its steps are, faster if its rows follow one another.
+// Columns of b with any steps; faster if its rows are contiguous.
 template <class T>
 void pack_down(const MatrixView<T>& b, int64_t terms, int64_t columns, T* to, int64_t all_terms) {
   for (int64_t j = 0; j < columns; j += kGemmColumns) {
@@ -109,7 +109,7 @@ void pack_down(const MatrixView<T>& b, int64_t terms, int64_t columns, T* to, in
   }
 }
 
-// Rows of a, as panels of which each has all terms; the rows that the last one lacks are 0.
+// Rows of a, as panels that have all terms; rows missing in the last panel are 0.
 template <class T, int bytes>
 FORERUN_EACH void pack_rows(const MatrixView<T>& a, int64_t rows, int64_t terms, T* to) {
   constexpr int panel = Sizes<T, bytes>::rows;
@@ -148,14 +148,14 @@ struct Block {
   const T* at(int64_t column) const { return data + column / kGemmColumns * band_step + column % kGemmColumns; }
 };
 
-// c (+)= a @ block.
+// c = a @ block, or c += a @ block.
 template <class T, int bytes>
 FORERUN_EACH void multiply(int64_t all_rows, const MatrixView<T>& a, const Block<T>& block, T* c, int64_t c_step,
                            bool add, T* room) {
   using Size = Sizes<T, bytes>;
   constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(T));
   const int64_t terms = block.terms, columns = block.columns;
-  const bool in_order = a.column_step == 1;  // only the rows that a panel lacks make it packed
+  const bool in_order = a.column_step == 1;  // otherwise only the rows missing in a panel require packing
   T *packed = room, *rest = room + kPacked * terms;
   for (int64_t i = 0; i < all_rows; i += Size::rows) {
     const int64_t rows = std::min<int64_t>(Size::rows, all_rows - i);
@@ -168,7 +168,7 @@ FORERUN_EACH void multiply(int64_t all_rows, const MatrixView<T>& a, const Block
       panel = packed + i % kPacked * terms;
     }
     for (int64_t j = 0; j < columns; j += Size::strip) {
-      if (lies)  // some of the panel that comes next
+      if (lies)  // a part of the next panel
         for (int64_t k = terms * j / columns / kLine * kLine; k < terms * (j + Size::strip) / columns; k += kLine)
           for (int r = 0; r < Size::rows; ++r) __builtin_prefetch(panel + (Size::rows + r) * a.row_step + k);
       const int64_t n = std::min(Size::strip, columns - j), vectors = ceil_div(n, Size::lanes);
@@ -188,7 +188,7 @@ FORERUN_EACH void multiply(int64_t all_rows, const MatrixView<T>& a, const Block
   }
 }
 
-// Into how large pieces n is cut, none larger than `most`.
+// The size of the pieces into which n is cut, at most `most`.
 constexpr int64_t piece(int64_t n, int64_t most, int64_t unit) {
   return round_up(ceil_div(n, ceil_div(n, most)), unit);
 }

@@ -1,4 +1,4 @@
-// Matrix products of real numbers on one core, in vectors: what the tiles of products compute.
+// Matrix products of real numbers on one core, in vectors: the computation of a product's tile.
 #pragma once
 #include <cstdint>
 
@@ -21,20 +21,20 @@ struct MatrixView {
 inline constexpr int64_t kGemmColumns = 48;  // blocks whose extents are multiples of these
 inline constexpr int64_t kGemmRows = 8;      // are computed without waste
 
-// Whether it is faster than a library: the CPU has vectors of 32 bytes and adds products at once.
+// Whether it is faster than a library: the CPU has vectors of 32 bytes and fused multiply-add.
 bool gemm_pays();
 
 // c = a @ b: a is rows x terms, b terms x columns, and c's rows lie c_step elements apart. T: float or double. Products
 // are summed in the order of the terms, in pieces whose ends follow from their number alone; so an element of c has the
-// same bits whatever rows and columns are computed together, and on any CPU that has what gemm_pays() asks for. A
-// thread that multiplies by the same b for one owner, time after time, lays it out once. Throws std::bad_alloc.
+// same bits whatever rows and columns are computed together, and on any CPU for which gemm_pays() is true. A thread
+// that multiplies by the same b repeatedly for one owner packs it once. Throws std::bad_alloc.
 template <class T>
 void gemm(int64_t rows, int64_t columns, int64_t terms, MatrixView<T> a, MatrixView<T> b, T* c, int64_t c_step,
           ScratchOwner owner = {});
 
-// The second operand of several products can be laid out for them once: [bands][terms][kGemmColumns], where the columns
-// that the last band lacks may hold anything. In elements: how many that takes, where one of them is, and how many
-// gemm_packed() needs to work in.
+// The second operand of several products can be packed for them once: [bands][terms][kGemmColumns], where the columns
+// missing in the last band are undefined. In elements: the size, the offset of an element, and the size of the scratch
+// memory of gemm_packed().
 constexpr int64_t gemm_packed_size(int64_t terms, int64_t columns) { return terms * round_up(columns, kGemmColumns); }
 constexpr int64_t gemm_packed_at(int64_t term, int64_t column, int64_t terms) {
   return (column / kGemmColumns * terms + term) * kGemmColumns + column % kGemmColumns;
@@ -42,7 +42,7 @@ constexpr int64_t gemm_packed_at(int64_t term, int64_t column, int64_t terms) {
 int64_t gemm_room(int64_t terms);
 template <class T>
 void gemm_pack(int64_t terms, int64_t columns, MatrixView<T> b, T* to);
-// c = a @ b, or c += a @ b; with gemm's bits. Sooner if b and the room begin on cache lines.
+// c = a @ b, or c += a @ b; with gemm's bits. Faster if b and the scratch memory begin on cache lines.
 template <class T>
 void gemm_packed(int64_t rows, int64_t columns, int64_t terms, MatrixView<T> a, const T* b, T* c, int64_t c_step,
                  bool add, T* room);

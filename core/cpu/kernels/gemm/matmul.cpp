@@ -19,14 +19,15 @@ namespace {
 constexpr int kRowMajor = 101, kNoTrans = 111, kTrans = 112;
 constexpr double kTileFlops = 1e7;  // batch items together make at least about this much
 constexpr double kCutFlops = 3e7,
-                 kGrowth = 12;  // products above are cut in two, and in twice as many for each `kGrowth` times more
-constexpr int64_t kTall = 512;  // rows of a tile, at least, where they need not be packed
-constexpr double kMostFlops = 8.2e9;       // of a block: a waiting thread that computes one must see Ctrl-C soon
-constexpr int64_t kRowStep = 24;           // the best kernels take so many rows at once, or a half, or a third
-constexpr int64_t kLeast = 8;              // rows and columns, below which BLAS is faster,
+                 kGrowth = 12;  // larger products are cut in two, and in twice as many tiles for each `kGrowth` times
+                                // more
+constexpr int64_t kTall = 512;  // rows of a tile, at least, if they need not be packed
+constexpr double kMostFlops = 8.2e9;       // of a block: a waiting thread that computes one must respond to Ctrl-C soon
+constexpr int64_t kRowStep = 24;           // the best kernels process so many rows at once, or a half, or a third
+constexpr int64_t kLeast = 8;              // rows and columns below which BLAS is faster,
 constexpr double kLeastFlops = 1e5;        // and operations
 constexpr int64_t kVectorBytes = 1 << 20;  // of a matrix that is multiplied by a vector, per tile,
-constexpr int64_t kVectorWidth = 1 << 10;  // and elements of it that follow one another, if each is of another result
+constexpr int64_t kVectorWidth = 1 << 10;  // and consecutive elements of it, if each is of another result
 
 // A matrix as BLAS sees it.
 struct Matrix {
@@ -61,7 +62,7 @@ void multiply(DType t, const Matrix& a, const Matrix& b, char* out, int64_t ldc,
 
 // Matrix times vector, of real numbers: y[i] = (y[i] +) sum over j of a[i, j] * x[j]; steps in elements.
 void multiply_vector(DType t, const Matrix& a, const char* x, int64_t x_step, char* y, bool add) {
-  // As BLAS sees it: rows apart by the leading step, or the transpose of that.
+  // For BLAS: rows are the leading step apart, or it is the transpose of that.
   bool across = a.transposed();
   int rows = static_cast<int>(across ? a.columns : a.rows), columns = static_cast<int>(across ? a.rows : a.columns);
   int trans = across ? kTrans : kNoTrans, lda = static_cast<int>(a.leading()), ix = static_cast<int>(x_step);
@@ -78,14 +79,14 @@ bool has_vectors(DType t) {
   return (t == DType::f32 || t == DType::f64) && blas.sgemv && blas.dgemv && blas.sdot && blas.ddot;
 }
 
-// Whether BLAS takes vectors with these steps in bytes, of real numbers, as they are.
+// Whether BLAS can read vectors with these steps in bytes, of real numbers, in place.
 bool takes_vectors(DType t, int64_t x_step, int64_t y_step) {
   const auto size = static_cast<int64_t>(item_size(t));
   auto takes = [&](int64_t step) { return step > 0 && step % size == 0 && step / size <= blas_limits.step; };
   return has_vectors(t) && takes(x_step) && takes(y_step);
 }
 
-// The sum of n products of elements of two such vectors, put or added to `out`.
+// The sum of n products of elements of two such vectors, stored in `out` or added to it.
 void multiply_vectors(DType t, int64_t n, const char* x, int64_t x_step, const char* y, int64_t y_step, char* out,
                       bool add) {
   auto dot = [&]<class T>(T (*f)(int, const T*, int, const T*, int)) {
@@ -98,7 +99,7 @@ void multiply_vectors(DType t, int64_t n, const char* x, int64_t x_step, const c
   t == DType::f32 ? dot(blas.sdot) : dot(blas.ddot);
 }
 
-// A matrix whose strides are given in bytes, as it is. BLAS takes it if it fits().
+// A matrix whose strides are given in bytes, in place. BLAS can read it if it fits().
 Matrix matrix_of(const char* data, int64_t rows, int64_t columns, int64_t row_stride, int64_t column_stride,
                  int64_t size) {
   auto steps = [size](int64_t stride) { return stride % size ? 0 : stride / size; };
@@ -157,8 +158,8 @@ class MatmulKernel final : public Kernel {
             whole(a) && whole(b) && gemm_pays();
     int64_t down = 1;
     across = 1;
-    if (n == 1 || m == 1) {  // with a vector, the other operand is read once: what counts is its memory
-      // A tile has whole lines of it, or wide pieces: narrow ones are read far more slowly.
+    if (n == 1 || m == 1) {  // with a vector, the other operand is read once: its memory determines the time
+      // A tile has whole lines of it, or wide pieces: narrow ones are read much more slowly.
       auto cut = [&](int64_t results, int64_t result_stride) {
         const int64_t widest = result_stride == size ? ceil_div(results, kVectorWidth) : results;
         return std::clamp<int64_t>(results * k * size / kVectorBytes, 1, widest);
@@ -173,8 +174,7 @@ class MatmulKernel final : public Kernel {
       };
       while (flops > kCutFlops && few(static_cast<double>(down * across)))
         (m / down >= n / across ? down : across) *= 2;
-      const bool lies =
-          gemm_ && a.strides[axes - 1] == size;  // rows of a are not packed: more tiles cost next to nothing
+      const bool lies = gemm_ && a.strides[axes - 1] == size;  // rows of a are not packed: more tiles cost little
       while (lies && m / down >= 2 * kTall && flops > 2 * kTileFlops * static_cast<double>(down * across)) down *= 2;
       if (!gemm_) {
         while (m / down > blas_limits.extent) down *= 2;
@@ -209,7 +209,7 @@ class MatmulKernel final : public Kernel {
     return operand_data(op, i, position(item, l) + r * l.strides[l.ndim() - 2] + c * l.strides[l.ndim() - 1]);
   }
 
-  // BLAS can take the strides, or the matrix is packed.
+  // BLAS can read the strides, or the matrix is packed.
   Matrix matrix(char* data, const Layout& l, int64_t rows, int64_t columns, std::vector<char>& packed) const {
     int64_t rs = l.strides[l.ndim() - 2], cs = l.strides[l.ndim() - 1];
     Matrix x = matrix_of(data, rows, columns, rs, cs, size);
@@ -231,7 +231,7 @@ class MatmulKernel final : public Kernel {
     } else if (gemm_) {
       size == 4 ? multiply_here<float>(op, item, r0, r1, c0, c1, c)
                 : multiply_here<double>(op, item, r0, r1, c0, c1, c);
-    } else if (n > blas_limits.step && r1 - r0 > 1) {  // too far from row to row
+    } else if (n > blas_limits.step && r1 - r0 > 1) {  // the step between rows is too large
       for (int64_t r = r0; r < r1; ++r) block(op, item, r, r + 1, c0, c1);
     } else {
       for (int64_t k0 = 0; k0 < k; k0 += blas_limits.extent)
@@ -250,7 +250,7 @@ class MatmulKernel final : public Kernel {
   }
 
   // Adds the products of columns k0 to k1 of a and rows k0 to k1 of b to a block of the result, or sets it to the first
-  // of them.
+  // product.
   void terms(Op& op, int64_t item, int64_t r0, int64_t r1, int64_t c0, int64_t c1, int64_t k0, int64_t k1, char* c) {
     const int64_t a_step = a.strides[a.ndim() - 1], b_step = b.strides[b.ndim() - 2];
     if (m == 1 && n == 1 && takes_vectors(dtype, a_step, b_step))

@@ -24,7 +24,7 @@ struct Blas {
 };
 extern Blas blas;
 
-// BLAS counts with 32 bits: what it is given at once. Tests make it small.
+// BLAS has 32-bit integers: the limits of one call. Tests make them small.
 struct BlasLimits {
   int64_t extent = 1 << 30;  // rows, columns and terms
   int64_t step = INT32_MAX;  // elements from one row, or column, to the next
@@ -32,13 +32,13 @@ struct BlasLimits {
 extern BlasLimits blas_limits;
 
 // out[b] = a[b] @ b[b]: a (..., m, k), b (..., k, n), out (..., m, n) dense; batch axes already broadcast (strides may
-// be 0); one dtype. Row or column strides that BLAS can take are used in place, others are packed first. dtypes without
+// be 0); one dtype. Row or column strides that BLAS can read are used in place, others are packed first. dtypes without
 // BLAS (integers, bool, float16) use `fallback`: NumPy's matmul loop ((m,k),(k,n)->(m,n) gufunc: dims {N, m, k, n};
 // steps {a, b, out outer; a_m, a_k, b_k, b_n, out_m, out_n}).
 void build_matmul(Op& op, const Array& a, const Array& b, const Array& out, Loop fallback);
 
-// out = a @ b without an operation, with its bits, of one dtype; at least one operand is a vector, the other one or a
-// matrix. False: an operation must do it, as BLAS does not take the operands as they are.
+// out = a @ b without an operation, with its bits, of one dtype; at least one operand is a vector, the other one a
+// vector or a matrix. False: an operation must compute it, as BLAS cannot read the operands in place.
 bool multiply_with_vector(const Layout& a, const char* a_data, const Layout& b, const char* b_data, char* out);
 
 }  // namespace forerun

@@ -60,7 +60,7 @@ FORERUN_EACH void strips(const Tile<T>& t, int first, int64_t columns) {
   }
 }
 
-// most: rows at once that the registers have room for.
+// most: the number of rows that fit in the registers.
 template <class T, int bytes, int most>
 FORERUN_EACH void all_rows(const Tile<T>& t, int rows, int64_t columns) {
   int i = 0;

@@ -1,5 +1,5 @@
-// Squares as wide as 16 bytes are turned over, as many at once as vectors hold. Where a number of columns is no
-// multiple of that, the last square has some of those before once more.
+// Squares as wide as 16 bytes are transposed, as many at once as vectors hold. If the number of columns is not a
+// multiple of that, the last square overlaps the one before.
 #include "cpu/kernels/gemm/transpose.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ template <class T, int bytes, int... i>
 FORERUN_EACH Of<T, bytes> join(Of<T, bytes / 2> a, Of<T, bytes / 2> b, std::integer_sequence<int, i...>) {
   return __builtin_shufflevector(a, b, i...);
 }
-// A vector of 16 bytes each from places that are so many bytes apart.
+// Vectors of 16 bytes from addresses that are so many bytes apart.
 template <class T, int bytes>
 FORERUN_EACH Of<T, bytes> collect(const char* from, int64_t step) {
   if constexpr (bytes == 16)
@@ -36,7 +36,7 @@ FORERUN_EACH Of<T, bytes / 2> half(Of<T, bytes> v, std::integer_sequence<int, i.
   return first ? __builtin_shufflevector(v, v, (static_cast<int>(sizeof...(i)) + i)...)
                : __builtin_shufflevector(v, v, i...);
 }
-// The way back; step in elements.
+// The inverse; step in elements.
 template <class T, int bytes>
 FORERUN_EACH void spread(Of<T, bytes> v, T* to, int64_t step) {
   if constexpr (bytes == 16) {
@@ -69,7 +69,7 @@ FORERUN_EACH void transpose_block(Of<T, bytes> (&v)[kSide<T>]) {
   }
 }
 
-// Calls block(i, k, bytes) for squares from line i and column k on, and one(i, k) for elements that are in none.
+// Calls block(i, k, bytes) for squares from line i and column k on, and one(i, k) for elements outside of all squares.
 template <class T, int bytes, class Block, class One>
 FORERUN_EACH void each_square(int64_t first, int64_t lines, int64_t n, Block block, One one) {
   constexpr int64_t side = kSide<T>, at_once = bytes / sizeof(T);

@@ -10,15 +10,14 @@
 #include "base/rounding.h"
 #include "device/op_spec.h"
 
-// This code is compiled several times, for the instructions that a processor has: the bits are the same, as all is
-// exact or rounded once per operation, and nothing is contracted (cmake/Compiler.cmake). Loops are written to be
-// vectorised.
+// This code is compiled several times, for different instruction sets: the bits are the same, as every operation is
+// exact or rounded once, and none is contracted (cmake/Compiler.cmake). Loops are written to be vectorised.
 
 namespace forerun {
 
 namespace {
 
-constexpr int kBlocks = 16, kWords = kBlocks * 16;  // of one chunk: as many blocks as the widest vector has places
+constexpr int kBlocks = 16, kWords = kBlocks * 16;  // of one chunk: as many blocks as the widest vector has lanes
 constexpr int64_t kChunkBytes = kWords * 4, kTileChunks = 256;
 constexpr uint64_t kNarrow = 1 << 20;  // ranges below are drawn from 32 bits, and almost never twice
 
@@ -27,7 +26,7 @@ struct Draw {
   Distribution kind;
   DType dtype;
   uint64_t key[2];      // seed, and number of the op in its stream
-  double lo, hi;        // ends, or what standard numbers are moved and stretched by
+  double lo, hi;        // the ends; or location and scale of standard numbers
   uint64_t low, range;  // of integers: range = last - low
   int64_t size;
 
@@ -35,8 +34,8 @@ struct Draw {
   int64_t per_chunk() const { return wide() ? kWords / 2 : kWords; }  // numbers: each takes one word of 32 or 64 bits
 };
 
-// The words of a chunk: ChaCha with eight rounds (Bernstein 2008, "ChaCha, a variant of Salsa20"), a block per i.
-// Position decides, nothing is carried over. `attempt` is for words that were refused.
+// The words of a chunk: ChaCha with eight rounds (Bernstein 2008, "ChaCha, a variant of Salsa20"), a block per i. They
+// depend on the position only, without state. `attempt` is for words that were rejected.
 FORERUN_EACH void make_words(const Draw& d, uint64_t chunk, uint32_t attempt, uint32_t* out) {
   const uint32_t seed0 = static_cast<uint32_t>(d.key[0]), seed1 = static_cast<uint32_t>(d.key[0] >> 32),
                  number0 = static_cast<uint32_t>(d.key[1]), number1 = static_cast<uint32_t>(d.key[1] >> 32),
@@ -90,7 +89,7 @@ struct Float<double> {
   static constexpr int kMantissa = 52, kBits = 52, kTerms = 10;
   FORERUN_EACH static double joined(Word bits, Word high) { return std::bit_cast<double>(bits | high); }
   static constexpr Word k2p52 = 0x4330000000000000,
-                        k2p84 = 0x4530000000000000;  // 2^52, 2^84: bits below are whole numbers, or times 2^32
+                        k2p84 = 0x4530000000000000;  // 2^52, 2^84: the bits below are integers, or multiples of 2^32
   FORERUN_EACH static double unit(Word w) {
     return ((joined(w >> 32, k2p84) - (0x1p84 + 0x1p52)) + joined(w & 0xfffff800, k2p52)) * 0x1p-64;
   }
@@ -118,7 +117,7 @@ FORERUN_EACH T minus_log(typename Float<T>::Word w) {
   Word bits = std::bit_cast<Word>((F::whole(w) + T(0.5)) * scale);
   Word e = (bits - std::bit_cast<Word>(root_half) + (Word{64} << F::kMantissa)) >> F::kMantissa;  // + 64
   T m = std::bit_cast<T>(bits - ((e - 64) << F::kMantissa));
-  T near = (F::below(w) + T(0.5)) * scale;  // u - 1, of which m - 1 lacks bits
+  T near = (F::below(w) + T(0.5)) * scale;  // u - 1, more exact than m - 1
   T f = e == 64 ? near : m - 1;
   // log(1 + f) = 2 atanh(s)
   T s = f / (f + 2), z = s * s, sum = 0;
@@ -126,7 +125,7 @@ FORERUN_EACH T minus_log(typename Float<T>::Word w) {
   return (T(64) - F::exponent(e)) * ln2 - 2 * (s + s * sum);
 }
 
-// Box and Muller (1958): a point of the plane, of normal coordinates, has an exponential squared radius and an even
+// Box and Muller (1958): a point in the plane with normal coordinates has an exponential squared radius and a uniform
 // angle.
 template <class T>
 FORERUN_EACH void normal_pair(typename Float<T>::Word radius, typename Float<T>::Word angle, T& x, T& y) {
@@ -134,14 +133,14 @@ FORERUN_EACH void normal_pair(typename Float<T>::Word radius, typename Float<T>:
   constexpr T to_angle = T(0.78539816339744830962) / static_cast<T>(typename F::Word{1} << (F::kBits - 1));
   T r = std::sqrt(2 * minus_log<T>(radius));
   T a = (F::centred(angle) + T(0.5)) * to_angle, z = a * a, sine = 0,
-    cosine = 0;  // an eighth of the circle to either side
+    cosine = 0;  // the angle is within an eighth of the circle to either side
   constexpr int terms = sizeof(T) == 4 ? 5 : 8;
   for (int i = terms; i-- > 0;) {
     sine = (1 - sine) * z * (T(1) / static_cast<T>((2 * i + 2) * (2 * i + 3)));
     cosine = (1 - cosine) * z * (T(1) / static_cast<T>((2 * i + 1) * (2 * i + 2)));
   }
   sine = a - a * sine, cosine = 1 - cosine;
-  // The bits that are left choose the quarter: mirrored at the diagonal, and at the origin.
+  // The remaining bits choose the quarter: mirrored at the diagonal, and at the origin.
   r = radius & 1 ? -r : r;
   bool mirrored = angle & 1;
   x = r * (mirrored ? sine : cosine), y = r * (mirrored ? cosine : sine);
@@ -172,8 +171,8 @@ FORERUN_EACH void draw_real(const Draw& d, const uint32_t* words, T* out) {
   make_words(d, chunk, attempt, out);
 }
 
-// Lemire (2019), "Fast random integer generation in an interval": a product's upper half. Words that would make some
-// numbers likelier than others are replaced by those of the next attempt.
+// Lemire (2019), "Fast random integer generation in an interval": the upper half of a product. Words that would bias
+// the result are replaced by those of the next attempt.
 template <class T, class Real, class Product>
 FORERUN_EACH void draw_integers(const Draw& d, uint32_t* words, uint64_t chunk, T* out) {
   using Word = typename Float<Real>::Word;
@@ -213,7 +212,7 @@ FORERUN_EACH void draw_integers(const Draw& d, uint32_t* words, uint64_t chunk, 
 // The numbers of chunks [first, last), of an array that begins at `out`.
 FORERUN_EACH void draw_chunks(const Draw& d, char* out, int64_t first, int64_t last) {
   alignas(64) uint32_t words[kWords];
-  alignas(64) char rest[kWords * 8];  // of an array that ends within a chunk
+  alignas(64) char rest[kWords * 8];  // for an array that ends within a chunk
   const int64_t n = d.per_chunk(), item = static_cast<int64_t>(item_size(d.dtype));
   for (int64_t i = first; i < last; ++i) {
     const int64_t position = i * n, left = std::min(n, d.size - position);

@@ -8,8 +8,8 @@ namespace forerun {
 enum class Distribution { uniform, normal, exponential, integers };
 
 // Fills `out` (dense). uniform: float32/float64 in [lo, hi); normal: float32/float64, mean lo, deviation hi;
-// exponential: the same dtypes, lo + hi times the standard one; integers: any integer dtype (bool too), from low to low
-// + range inclusive. ChaCha8's key is (seed, number of the op in its stream), its counter the position.
+// exponential: the same dtypes, lo + hi times the standard exponential; integers: any integer dtype (bool too), from
+// low to low + range inclusive. ChaCha8's key is (seed, number of the op in its stream), its counter the position.
 void build_random(Op& op, Distribution kind, uint64_t seed, uint64_t number, double lo, double hi, int64_t low,
                   uint64_t range, const Array& out);
 

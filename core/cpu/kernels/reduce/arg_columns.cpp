@@ -14,10 +14,10 @@ namespace forerun {
 
 namespace {
 
-constexpr int64_t kColumns = 512;  // whose best elements are kept at once, in the first cache
+constexpr int64_t kColumns = 512;  // whose best elements are kept at once, in the L1 cache
 
-// Of some columns of `rows` elements, `pitch` bytes apart: the position of the best element, which is the first of
-// equal ones or, as for NumPy, the first NaN.
+// For some columns of `rows` elements, `pitch` bytes apart: the position of the best element, which is the first of
+// equal ones or, as in NumPy, the first NaN.
 template <class T, bool largest>
 struct Columns {
   const char* in;

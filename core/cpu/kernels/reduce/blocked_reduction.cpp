@@ -13,7 +13,7 @@ namespace {
 constexpr int64_t kLongRow = 8 * kBlock;  // longer ones are cut
 constexpr int64_t kManyColumns = 2 * kBlock;
 constexpr int64_t kFewColumns = 256;  // rows this short are folded many at once
-constexpr int64_t kTogether = 4;      // longer rows are folded so many at once, if these are no longer than
+constexpr int64_t kTogether = 4;      // longer rows are folded so many at once, if they are not longer than
 constexpr int64_t kMostTogether = 4 * kBlock;
 
 template <class T>
@@ -37,8 +37,8 @@ template <class T, int bytes, class V>
   }
 }
 
-// Sums with sixteen times four places, which become one at the end: as exact as adding in pairs, and the same on every
-// CPU.
+// Sums with sixteen times four accumulators, which are added at the end: as exact as pairwise addition, and the same on
+// every CPU.
 template <class T>
 [[gnu::always_inline]] inline T sum_of(const T* x, int64_t n) {
   constexpr int kLanes = 64 / sizeof(T), kRows = 4;
@@ -140,7 +140,7 @@ void BlockedReduction::fill(char* out, int64_t n) const {
     std::memcpy(out + done, out, static_cast<size_t>(more = std::min(done, bytes - done)));
 }
 
-// Rows of values into one each.
+// Reduces each row of values to one value.
 void BlockedReduction::reduce_runs(char* out, const char* in, int64_t rows, int64_t length) const {
   if (loop_.adds && dtype_ == DType::f32) return add_sums_f32(out, in, rows, length);
   if (loop_.adds && dtype_ == DType::f64) return add_sums_f64(out, in, rows, length);
@@ -149,8 +149,8 @@ void BlockedReduction::reduce_runs(char* out, const char* in, int64_t rows, int6
       apply(out, 0, in + (row * length + i) * size_, size_, std::min(kBlock, length - i));
 }
 
-// Rows of c values into one row. Short ones by halves: the lower half of the rows is combined with the upper one, and
-// so on.
+// Reduces rows of c values to one row. Short ones by halves: the lower half of the rows is combined with the upper one,
+// and so on.
 void BlockedReduction::reduce_rows(char* out, const char* in, int64_t rows) const {
   int64_t row = c_ * size_;
   if (c_ > kFewColumns || rows < 4) {
@@ -161,7 +161,7 @@ void BlockedReduction::reduce_rows(char* out, const char* in, int64_t rows) cons
     return;
   }
   alignas(64) char scratch[kBlock * 16];
-  int64_t half = rows / 2, rest = rows - half;  // rest >= half: an odd row stays for later
+  int64_t half = rows / 2, rest = rows - half;  // rest >= half: an odd row is combined later
   char* args[3] = {const_cast<char*>(in), const_cast<char*>(in) + rest * row, scratch};
   intptr_t count = half * c_, steps[3] = {size_, size_, size_};
   loop_.function(args, &count, steps, loop_.data);
@@ -177,7 +177,7 @@ void BlockedReduction::reduce_rows(char* out, const char* in, int64_t rows) cons
 Dims BlockedReduction::summed_rows() const {
   if (!loop_.adds || (dtype_ != DType::f32 && dtype_ != DType::f64)) return {};
   if (kind_ == Kind::blocks) return {a_, r_};
-  const int64_t rest = r_ % (64 / size_);  // that does not fill a vector: a loop computes it element by element
+  const int64_t rest = r_ % (64 / size_);  // not a whole vector: computed element by element
   if (kind_ != Kind::rows || rest * 16 > r_) return {};
   if (r_ <= kBlock) return {a_, r_};
   return r_ % kBlock == 0 ? Dims{a_, r_ / kBlock, kBlock} : Dims{};
@@ -226,7 +226,7 @@ char* BlockedReduction::begin_sums(int64_t tile, int64_t at, int64_t n, char* ou
 
 void BlockedReduction::end(char* out, Partial* partial) const {
   if (!partial || partial->left.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  // The last tile to end combines all, in order: the same bits whichever thread ran a tile.
+  // The last tile to end combines all parts in order: the same bits whichever thread ran a tile.
   int64_t row = c_ * size_;
   for (int64_t i = 0; i < a_; ++i) {
     const char* parts = partial->values.data() + i * cuts_ * row;

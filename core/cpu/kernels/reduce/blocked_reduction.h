@@ -13,10 +13,11 @@
 
 namespace forerun {
 
-// How many elements a loop is given at once: some operands of that size stay in the L1 cache.
+// The number of elements passed to a loop at once: some operands of that size stay in the L1 cache.
 inline constexpr int64_t kBlock = 2048;
 
-// The elements of a tile: `count` runs of `length` elements, `pitch` apart, each walked in blocks of `block` elements.
+// The elements of a tile: `count` runs of `length` elements, `pitch` apart, each processed in blocks of `block`
+// elements.
 struct Range {
   int64_t start, length, pitch, count, block;
 };
@@ -39,12 +40,12 @@ class BlockedReduction {
   int64_t elements() const { return a_ * r_ * c_; }
   int64_t rows() const { return a_; }
   int64_t row_length() const { return r_; }
-  // A tile has whole rows, and the results of a block's rows are complete when the block has been folded.
+  // Whether a tile has whole rows, and the results of a block's rows are complete when the block has been folded.
   bool by_rows() const { return kind_ == Kind::rows; }
   bool same_tiles(const BlockedReduction& o) const { return a_ == o.a_ && r_ == o.r_ && c_ == o.c_; }
   DType dtype() const { return dtype_; }
-  // A shape of the elements, each row of which, or of which a block's part, is added up in sum_of()'s order and then
-  // added to a result; empty: results come about in other ways.
+  // A shape of the elements: each of its rows, or the part of it in a block, is added up in sum_of()'s order and then
+  // added to a result; empty: results are computed in other ways.
   Dims summed_rows() const;
 
   // State that is written while it runs: results of tiles that are parts of a sum.
@@ -58,8 +59,8 @@ class BlockedReduction {
   void begin(int64_t tile, char* out, Partial* partial) const;
   void fold(int64_t tile, int64_t at, int64_t n, const char* data, char* out, Partial* partial) const;
   void end(char* out, Partial* partial) const;
-  // In place of fold(), for a loop that adds the sums of summed_rows() to results itself: where the first of these is,
-  // of all rows if by_rows(), else of the block's.
+  // In place of fold(), for a loop that adds the sums of summed_rows() to results itself: the address of the first of
+  // these, of all rows if by_rows(), otherwise of the block's.
   char* begin_sums(int64_t tile, int64_t at, int64_t n, char* out, Partial* partial) const;
 
  private:
@@ -74,7 +75,7 @@ class BlockedReduction {
   void fill(char* out, int64_t n) const;
   void reduce_runs(char* out, const char* in, int64_t rows, int64_t length) const;
   void reduce_rows(char* out, const char* in, int64_t rows) const;
-  // Where the results of a tile start.
+  // The address of a tile's results.
   char* place(int64_t tile, char* out, Partial* partial) const;
 
   Loop loop_;

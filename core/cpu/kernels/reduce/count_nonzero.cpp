@@ -10,7 +10,7 @@ namespace forerun {
 
 namespace {
 
-// How many are not 0: they are added up in lanes of a byte, which hold 255 of them.
+// Counts values that are not 0: they are added in lanes of a byte, which count to 255.
 FORERUN_CLONES int64_t counted(const uint8_t* values, int64_t n) {
   constexpr int kLanes = 64, kRounds = 255;
   int64_t total = 0, i = 0;

@@ -1,13 +1,13 @@
-// How many bools of an array are true.
+// Counts the true elements of an array of bools.
 #pragma once
 #include "array/array.h"
 
 namespace forerun {
 
-// Of n bytes, those that are not 0.
+// The number of the n bytes that are not 0.
 int64_t count_true(const char* bools, int64_t n);
 
-// out, an int64 without axes = how many bytes of a dense array of bools are not 0.
+// out, an int64 without axes = the number of bytes of a dense array of bools that are not 0.
 void build_count(Op& op, const Array& in, const Array& out);
 
 }  // namespace forerun

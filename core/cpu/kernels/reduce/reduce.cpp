@@ -23,7 +23,7 @@ constexpr int64_t kChunk = 1024;                  // elements cast at once
 
 uint32_t cost_of(int64_t elements) { return static_cast<uint32_t>(std::min<int64_t>(60 + elements / 4, INT32_MAX)); }
 
-// Walks over all positions of some axes; `f(offset_a, offset_b)`.
+// Visits all positions of some axes; `f(offset_a, offset_b)`.
 template <class F>
 void for_each_pair(const Dims& shape, const Dims& a, const Dims& b, int64_t first, int64_t last, F f) {
   for (int64_t r = first; r < last; ++r) {
@@ -42,7 +42,7 @@ class Folder {
   Loop loop;
   DType from, to;
 
-  // out[j] = out[j] (loop) in[j] for j < n; out_step 0 folds all into one.
+  // out[j] = loop(out[j], in[j]) for j < n; with out_step 0 all are folded into one.
   void fold(char* out, intptr_t out_step, const char* in, intptr_t in_step, int64_t n) const {
     if (from == to) return apply(out, out_step, in, in_step, n);
     alignas(64) char scratch[kChunk * 16];
@@ -135,7 +135,7 @@ class ReduceKernel final : public Kernel {
   Scalar identity{};
   int64_t in_offset = 0, out_offset = 0;
   Dims kept, kept_in, kept_out;  // outer kept axes
-  Dims reduced, reduced_in;      // reduced axes, the innermost one apart if it is the inner loop
+  Dims reduced, reduced_in;      // reduced axes, without the innermost one if it is the inner loop
   int64_t inner = 1;             // the inner loop: a kept axis (out_step != 0) or a reduced one (out_step == 0)
   intptr_t in_step = 0, out_step = 0;
   int64_t per_tile = 1, tiles_ = 1;
@@ -175,14 +175,14 @@ class ReduceKernel final : public Kernel {
       folder.first(mine, p), p += in_step, --n;
     folder.fold(mine, 0, p, in_step, n);
     if (partial->left.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-    // The last block to end combines all, in order: the same bits whichever thread ran a block.
+    // The last block to end combines all blocks in order: the same bits whichever thread ran a block.
     Folder combine{folder.loop, folder.to, folder.to};
     std::memcpy(out, partial->values.data(), size);
     combine.fold(out, 0, partial->values.data() + size, static_cast<intptr_t>(size), blocks - 1);
   }
 };
 
-// Of dense values, where the reduced axes follow one another.
+// A reduction of dense values, where the reduced axes are consecutive.
 class BlockedReductionKernel final : public Fusible {
  public:
   BlockedReductionKernel(const char* ufunc, const char* name, const BlockedReduction& fold, DType from,
@@ -240,7 +240,7 @@ class BlockedReductionKernel final : public Fusible {
   std::unique_ptr<BlockedReduction::Partial> partial_;
 };
 
-// in[a, r, c] if the reduced axes of a dense array follow one another.
+// in[a, r, c] if the reduced axes of a dense array are consecutive.
 bool one_stretch(const Layout& in, const bool* is_reduced, int64_t* a, int64_t* r, int64_t* c) {
   if (!in.contiguous() || in.size == 0) return false;
   *a = *r = *c = 1;
@@ -285,14 +285,14 @@ void build_reduce(Op& op, const Combination& how, const Array& in, const bool* i
     Axis axis{in.layout.shape[i], in.layout.strides[i], is_reduced[i] ? 0 : out.layout.strides[o], is_reduced[i]};
     if (!is_reduced[i]) ++o;
     if (axis.extent == 1) continue;
-    // Neighbours of one kind whose memory is regular are one axis.
+    // Neighbouring axes of one kind are merged if their memory is regular.
     if (!axes.empty() && axes.back().reduced == axis.reduced && axes.back().in == axis.in * axis.extent &&
         axes.back().out == axis.out * axis.extent)
       axes.back() = {axes.back().extent * axis.extent, axis.in, axis.out, axis.reduced};
     else
       axes.push_back(axis);
   }
-  // The inner loop runs along the axis whose elements lie closest together.
+  // The inner loop runs along the axis with the smallest stride.
   int best = -1;
   for (int i = 0; i < static_cast<int>(axes.size()); ++i)
     if (best < 0 || magnitude(axes[i].in) <= magnitude(axes[best].in)) best = i;

@@ -1,4 +1,4 @@
-// Reductions and scans: a binary ufunc's loop with an output stride of zero, or with the output running behind itself.
+// Reductions and scans: a binary ufunc's loop with an output stride of zero, or with the previous output as an input.
 #pragma once
 #include "array/array.h"
 #include "cpu/kernels/scalar.h"
@@ -13,10 +13,10 @@ struct Combination {
 };
 
 // out = reduction of `in` over the axes marked in `reduced` (one flag per axis of `in`). `out` has the kept axes in
-// order (no kept-dims ones: the caller views it as it likes) and the loop's dtype; `in` is cast to it tile by tile.
-// `identity` is what an empty reduction gives and what others start from; null: start from the first element (then no
-// reduced axis may be empty). `neutral`: what leaves every value as it is, but -0.0 in a sum of nothing else; null:
-// there is none.
+// order (without the ones of keepdims: the caller makes the view) and the loop's dtype; `in` is cast to it tile by
+// tile. `identity` is the result of an empty reduction and the start of others; null: start from the first element
+// (then no reduced axis may be empty). `neutral`: a value that leaves every value unchanged, except -0.0 in a sum of
+// only such; null: there is no such value.
 void build_reduce(Op& op, const Combination& how, const Array& in, const bool* reduced, const Scalar* identity,
                   const Scalar* neutral, const Array& out);
 

@@ -1,5 +1,5 @@
-// A tile has a few rows of the batch for all steps: its states stay in the cache, and tiles know nothing of each other.
-// Compiled with contraction to fused multiply-add (CMakeLists.txt).
+// A tile has a few rows of the batch for all steps: its states stay in the cache, and tiles are independent. Compiled
+// with contraction to fused multiply-add (CMakeLists.txt).
 #include "cpu/kernels/rnn/rnn.h"
 
 #include <algorithm>
@@ -19,8 +19,8 @@ namespace forerun {
 namespace {
 
 constexpr int64_t kLeastRows = 16, kMostRows = 32;  // of a tile
-constexpr int64_t kTiles = 4;                       // as many should there be
-constexpr int64_t kPackTile = 1 << 16;              // elements of U, of a tile that lays it out
+constexpr int64_t kTiles = 4;                       // the number of tiles to aim at
+constexpr int64_t kPackTile = 1 << 16;              // elements of U, of a tile that packs it
 
 template <class T>
 constexpr T inverse_factorial(int n) {
@@ -29,7 +29,7 @@ constexpr T inverse_factorial(int n) {
   return static_cast<T>(1 / product);
 }
 
-// e^x - 1, within a few units in the last place; NaN stays. Written to be vectorised.
+// e^x - 1, within a few units in the last place; NaN is kept. Written to be vectorised.
 template <class T>
 FORERUN_EACH T minus_one(T x) {
   constexpr bool narrow = std::is_same_v<T, float>;
@@ -63,12 +63,12 @@ FORERUN_EACH T tangent(T x) {
   return e / (e + 2);
 }
 
-// One row of one step. All have n units; x, u: what the input and the state give to the gates; kept: n elements for
-// each, maybe where x is.
+// One row of one step. All have n units; x, u: the contributions of the input and of the state to the gates; kept: n
+// elements for each, possibly in place of x.
 template <class T>
 struct Row {
   int64_t n;
-  const T *x, *u, *h, *c;  // h, c: the states before
+  const T *x, *u, *h, *c;  // h, c: the previous states
   T *y, *cell, *kept;
 };
 
@@ -113,8 +113,8 @@ FORERUN_EACH void step_of(Rule rule, const Row<T>& r) {
   }
 }
 
-// The way back of one row of one step. dh and dc are the gradients of its states; they become what goes to the states
-// before without U. gx may be where kept is.
+// The gradient of one row of one step. dh and dc are the gradients of its states; they become those of the previous
+// states, without the contribution of U. gx may share the memory of kept.
 template <class T>
 struct RowBack {
   int64_t n;
@@ -195,7 +195,7 @@ Factor factor(const Recurrence& what, bool back) {
   return back ? Factor{g, n} : Factor{n, g};
 }
 
-// Columns of the factor that w (gates * units, units) is, from `column` on, laid out for the products.
+// Columns of the factor w (gates * units, units), from `column` on, packed for the products.
 template <class T>
 void pack_columns(const T* w, const Factor& size, bool back, int64_t column, int64_t columns, T* packed) {
   const MatrixView<T> all = back ? MatrixView<T>{w, size.columns, 1} : MatrixView<T>{w, 1, size.terms};
@@ -234,10 +234,10 @@ class RecurBase : public Kernel {
 
   Recurrence what;
   DType dtype;
-  bool packed = true;  // U is given so that products take it; else as it is, and laid out at each run
+  bool packed = true;  // U is given packed for the products; otherwise it is packed in each run
 
  protected:
-  // U, laid out: operand i, or a copy of it that lay_out() has made.
+  // U, packed: operand i, or a copy of it that lay_out() has made.
   template <class T>
   const T* matrix(Op& op, int i) const {
     return packed ? operand<T>(op, i) : reinterpret_cast<const T*>(laid_out_.data());
@@ -251,8 +251,8 @@ class RecurBase : public Kernel {
     };
     dtype == DType::f32 ? with(float{}) : with(double{});
   }
-  // The kind of an op, with those of its operands that there are. The names say, for inputs and for results, what each
-  // is called; operands have these shapes.
+  // Sets the kind of an op, with its non-null operands. The names are those of the inputs and of the results; operands
+  // have these shapes.
   void describe_as(OpSpec& spec, const char* kind, int count, int first_result, const char* const* names) const {
     static constexpr const char* rules[] = {"tanh", "relu", "lstm", "gru"};
     std::vector<std::string> has, gives;
@@ -272,7 +272,7 @@ class RecurBase : public Kernel {
   }
   int64_t step_at(int64_t i) const { return what.reversed ? what.steps - 1 - i : i; }
 
-  // Adds an operand, if there is one.
+  // Adds an operand, if it is not null.
   void use(Op& op, int i, const Array* array, bool write = false) {
     at_[i] = -1;
     if (!array) return;
@@ -284,13 +284,13 @@ class RecurBase : public Kernel {
   T* operand(Op& op, int i) const {
     return at_[i] < 0 ? nullptr : reinterpret_cast<T*>(operand_data(op, at_[i], offset_[i]));
   }
-  // Whether a storage begins with operand i, and no other operand is in it.
+  // Whether a storage begins with operand i, and contains no other operand.
   bool is_alone(Op& op, int i, const Storage* storage) const {
     int uses = 0;
     for (int k = 0; k < op.n_access; ++k) uses += op.access(k).storage == storage;
     return at_[i] >= 0 && offset_[i] == 0 && op.access(at_[i]).storage == storage && uses == 1;
   }
-  // Whether what is as large as all gates may be written where something else of that size is read, row by row.
+  // Whether an output as large as all gates may be written over an input of that size, row by row.
   bool in_rows(Op& op, int read, const Storage* in, int written, const Storage* out) const {
     return what.kept() == what.gates() && is_alone(op, read, in) && is_alone(op, written, out);
   }
@@ -311,7 +311,7 @@ class RecurBase : public Kernel {
   std::vector<char> laid_out_;
 };
 
-// The states before a step, row by row; null: zeros.
+// The previous states of a step, row by row; null: zeros.
 template <class T>
 struct States {
   const T *h, *c, *none;  // none: a row of zeros
@@ -408,7 +408,7 @@ class RecurBackKernel final : public RecurBase {
     std::fill_n(none, n, T{});
     States<T> start{operand<T>(op, kH), operand<T>(op, kC), none, n};
     start.move(row);
-    // The gradients of the states, step by step: in the end those of the states before the first.
+    // The gradients of the states, step by step: in the end those of the initial states.
     dh = dh ? dh + row * n : own, dc = dc ? dc + row * n : own + rows * n;
     std::fill_n(dh, rows * n, T{});
     gc ? std::copy_n(gc + row * n, rows * n, dc) : std::fill_n(dc, rows * n, T{});

@@ -18,27 +18,27 @@ struct Recurrence {
   int64_t gates() const { return rule == Rule::lstm ? 4 : rule == Rule::gru ? 3 : 1; }
   int64_t kept() const {
     return rule == Rule::lstm || rule == Rule::gru ? 4 : 0;
-  }  // of each unit and step: the gates; of a gru also (U h + b)_n
+  }  // of each unit and step: the gates; for a gru also (U h + b)_n
 };
 
-// All arrays are dense and not empty, of one dtype. Those that a rule does not have are null, and so are states that
+// All arrays are dense and not empty, of one dtype. Arrays that a rule does not have are null, and so are states that
 // are zeros.
 
-// U, laid out for the products with the states, or with their gradients: an operand of what follows, which also take U
-// as it is, and devices have to. w (gates * units, units) is U, packed (rnn_packed_size(),).
+// Packs U for the products with the states, or with their gradients: an operand of the ops below, which also accept U
+// itself, as devices require. w (gates * units, units) is U, packed (rnn_packed_size(),).
 int64_t rnn_packed_size(const Recurrence& what, bool back);
 void build_rnn_pack(Op& op, const Recurrence& what, bool back, const Array& w, const Array& packed);
 
-// x (steps, batch, gates * units): what the inputs give to the gates. h, c (batch, units): the states before; u: U
-// packed, b (gates * units,). Results: y (steps, batch, units), of an lstm also its cells in the same shape, and for
-// the way back `kept` (steps, batch, kept * units).
+// x (steps, batch, gates * units): the contributions of the inputs to the gates. h, c (batch, units): the initial
+// states; u: U packed, b (gates * units,). Results: y (steps, batch, units), of an lstm also its cells in the same
+// shape, and for the gradient `kept` (steps, batch, kept * units).
 struct RecurArrays {
   const Array *x, *h, *c, *u, *b, *y, *cells, *kept;
 };
 void build_rnn(Op& op, const Recurrence& what, const RecurArrays& arrays);
 
-// From the gradients of y and of the last cells, gy and gc, those of x and of the states. u: U packed for the way back;
-// gu: the gradient of U h + b, for a gru; else it is gx's.
+// From the gradients of y and of the last cells, gy and gc, the gradients of x and of the states. u: U packed for the
+// gradient; gu: the gradient of U h + b, for a gru; otherwise it equals gx.
 struct RecurBackArrays {
   const Array *gy, *gc, *h, *c, *u, *y, *cells, *kept, *gx, *gh, *gc0, *gu;
 };

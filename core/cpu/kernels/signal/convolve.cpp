@@ -12,7 +12,7 @@ namespace forerun {
 
 namespace {
 
-constexpr int64_t kBlock = 1 << 10;  // of which as many are added to again and again, in the fastest cache
+constexpr int64_t kBlock = 1 << 10;  // outputs to which products are added repeatedly, in the L1 cache
 
 #define FORERUN_ADD_PRODUCTS(type)                                                           \
   FORERUN_CLONES void add_products(const type* values, type weight, type* sums, int64_t n) { \
@@ -57,7 +57,7 @@ class NeighboursKernel final : public Kernel {
     for (int64_t i = tile * kSlowTileElements, end = std::min(size_, i + kSlowTileElements); i < end; i += kBlock)
       block(in, weights, out, i, std::min(kBlock, end - i));
   }
-  // n of the sums, from the one with number i on.
+  // Computes n of the sums, from number i on.
   template <class T>
   void block(const T* in, const T* weights, T* out, int64_t i, int64_t n) const {
     std::fill_n(out + i, n, T(0));

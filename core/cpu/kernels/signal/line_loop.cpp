@@ -11,9 +11,9 @@ namespace forerun {
 
 namespace {
 
-constexpr int64_t kTileNs = 200'000;  // that a tile takes at least: what the loop prepares, it prepares in each call
+constexpr int64_t kTileNs = 200'000;  // minimum time of a tile: the loop repeats its preparation in each call
 
-// The arguments of the loop beside the operands.
+// The arguments of the loop besides the operands.
 struct Lines {
   Loop loop;
   DType in, out, of_factor;
@@ -22,7 +22,7 @@ struct Lines {
   intptr_t in_step = 0, out_step = 0;  // bytes from one of them to the next
 };
 
-// Some lines, as loop_over() wants them: one "element" of an operand is the first of a line.
+// Computes some lines, as called by loop_over(): one "element" of an operand is the first of a line.
 void call(char** args, const intptr_t* count, const intptr_t* steps, void* data) {
   auto* lines = static_cast<Lines*>(data);
   const intptr_t extents[] = {*count, lines->n, lines->m};

@@ -13,10 +13,10 @@ namespace forerun {
 
 namespace {
 
-constexpr int64_t kFewest = 128;  // elements: fewer are compared faster
+constexpr int64_t kFewest = 128;  // elements: with fewer, comparisons are faster
 constexpr int64_t kMostCounted = 1 << 14;
 constexpr int kMostBits = 11, kMostPasses = 3;
-constexpr int kTables = 4;  // neighbours are counted apart: equal ones would wait for each other
+constexpr int kTables = 4;  // neighbours are counted separately: equal ones would wait for each other
 
 // The result of f for an integer of dtype t; false for other dtypes.
 template <class F>
@@ -28,7 +28,7 @@ bool with_integer(DType t, F f) {
   return found;
 }
 
-// Integers as how far they are from the smallest.
+// Maps integers to their distance from the smallest.
 template <class T>
 struct Keys {
   using Unsigned = std::make_unsigned_t<T>;
@@ -73,14 +73,14 @@ struct Pair {
   static int64_t position(uint64_t pair) { return static_cast<int64_t>(pair & UINT32_MAX); }
 };
 
-// How keys of so many bits are sorted: by digits of so many bits, the last one first, in so many passes.
+// How keys of so many bits are sorted: by digits of so many bits, the last digit first, in so many passes.
 struct Digits {
   int passes, bits;
   uint64_t values() const { return uint64_t{1} << bits; }
   uint64_t of(uint64_t key, int pass) const { return key >> pass * bits & (values() - 1); }
 };
 
-// Where the first key with each value of each digit goes.
+// The position of the first key with each value of each digit.
 template <class T>
 std::vector<uint32_t> places(const Keys<T>& keys, const Digits& digits) {
   std::vector<uint32_t> first(static_cast<size_t>(digits.passes) * digits.values());

@@ -1,5 +1,5 @@
-// Integers that lie close together, sorted by counting how often each occurs, or digit by digit: in time that grows
-// with their number alone.
+// Sorts integers that lie close together, by counting how often each occurs, or digit by digit: in time proportional to
+// their number.
 #pragma once
 #include <cstdint>
 
@@ -7,11 +7,11 @@
 
 namespace forerun {
 
-// The values in ascending order, written to `to`, which may be where they are. False, and nothing is written: they are
-// better compared.
+// Writes the values in ascending order to `to`, which may be `values`. False: comparisons would be faster; nothing is
+// written.
 bool sort_by_counting(DType t, const char* values, char* to, int64_t n);
-// The positions that sort the values, equal ones in their order. False: they are better compared; what is written means
-// nothing then.
+// The positions that sort the values; equal ones keep their order. False: comparisons would be faster; the output is
+// undefined then.
 bool argsort_by_digits(DType t, const char* values, intptr_t* to, int64_t n);
 
 }  // namespace forerun

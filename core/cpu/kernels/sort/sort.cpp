@@ -19,7 +19,7 @@ namespace forerun {
 
 namespace {
 
-constexpr int64_t kBeside = 8;  // lines that are copied together where they lie side by side
+constexpr int64_t kBeside = 8;  // adjacent lines that are copied together
 
 // Lines of `n` elements along one axis of the input.
 class LinesKernel : public Kernel {
@@ -35,7 +35,7 @@ class LinesKernel : public Kernel {
   bool droppable() const override { return true; }
 
  protected:
-  // The elements of a line, one after the other: where they are, or copied to `room`.
+  // The elements of a line, contiguous: in place, or copied to `room`.
   char* line(char* in, int64_t number, std::vector<char>& room) const {
     char* from = in + in_.offset + start_of(number);
     int64_t step = in_.strides[axis_], size = static_cast<int64_t>(item_size(in_.dtype));
@@ -48,17 +48,16 @@ class LinesKernel : public Kernel {
     if (step == size) return void(std::memcpy(to, from, static_cast<size_t>(n_ * size)));
     for (int64_t i = 0; i < n_; ++i) std::memcpy(to + i * size, from + i * step, static_cast<size_t>(size));
   }
-  // Elements before the first one of a line in a dense array of the input's shape, and from one of its elements to the
-  // next.
+  // The offset of a line's first element in a dense array of the input's shape, and the distance between its elements.
   int64_t dense_offset(int64_t number) const { return number / after() * after() * n_ + number % after(); }
   int64_t after() const {
     int64_t n = 1;
     for (int i = axis_ + 1; i < in_.ndim(); ++i) n *= in_.shape[i];
     return n;
   }
-  // Bytes from the first element of the array to that of a line.
+  // The distance in bytes from the array's first element to that of a line.
   int64_t start_of(int64_t number) const { return offset_at(number, other_shape_, other_strides_); }
-  // The kind of an op that gives a dense array of the input's shape.
+  // Describes an op of this kind whose result is a dense array of the input's shape.
   bool describe_as(const char* kind, OpSpec& spec, DType t) const {
     Layout out = Layout::dense(t, in_.shape);
     out.offset = out_offset_;
@@ -134,7 +133,7 @@ class SortKernel final : public LinesKernel {
     if (values != to) std::memcpy(to, values, static_cast<size_t>(n_ * item()));
     check(function_(to, n_, nullptr));
   }
-  // Lines that lie side by side are read and written row by row: a row has elements of all of them.
+  // Adjacent lines are read and written row by row: a row has elements of all of them.
   void sort_beside(const char* in, char* out, int64_t tile, std::vector<char>& room) const {
     const int64_t last = std::min(lines_, (tile + 1) * per_tile_), size = item();
     room.resize(static_cast<size_t>(kBeside * n_ * size));
@@ -145,7 +144,7 @@ class SortKernel final : public LinesKernel {
       copy_lines(out + dense_offset(i) * size, i, count, false, room.data());
     }
   }
-  // Copies `count` lines from number `i` on between the array and `room`, where they stand one after the other.
+  // Copies `count` lines from number `i` on between the array and `room`, where they are contiguous.
   void copy_lines(const char* array, int64_t i, int64_t count, bool reads, char* room) const {
     int64_t starts[kBeside], step = reads ? in_.strides[axis_] : after() * item();
     for (int64_t k = 0; k < count; ++k) starts[k] = reads ? start_of(i + k) : k * item();
@@ -161,7 +160,7 @@ class SortKernel final : public LinesKernel {
             reads ? std::memcpy(here, there, sizeof(T)) : std::memcpy(there, here, sizeof(T));
           }
       };
-      if (dense && count == kBeside)  // nearly always: in numbers that are known here
+      if (dense && count == kBeside)  // nearly always: with constants known to the compiler
         copy([first = starts[0]](int64_t k) { return first + k * kSize; }, std::integral_constant<int64_t, kBeside>{});
       else
         copy([&](int64_t k) { return starts[k]; }, count);

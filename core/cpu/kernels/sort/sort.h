@@ -1,5 +1,5 @@
-// Order along one axis: where the largest or smallest element is, sorting, and the positions that sort. By NumPy's own
-// functions for each dtype, which take one line of elements that follow one another.
+// Order along one axis: the position of the largest or smallest element, sorting, and the positions that sort. Uses
+// NumPy's own functions for each dtype, which take one contiguous line of elements.
 #pragma once
 #include "array/array.h"
 
@@ -11,16 +11,16 @@ using SortFunction = int (*)(void* values, intptr_t n, void*);                  
 using ArgSortFunction = int (*)(void* values, intptr_t* positions, intptr_t n, void*);  // brings n positions into order
 
 // out[...] = the position along `axis` of in; out is dense, int64, and of in's shape without the axis (in any shape of
-// that size). `function` finds the largest or the smallest of a line, as `largest` says.
+// that size). `function` finds the largest element of a line, or the smallest, according to `largest`.
 void build_arg(Op& op, const char* name, ArgFunction function, bool largest, const Array& in, int axis,
                const Array& out);
 // out = in with the elements along `axis` in order; dense, of in's shape and dtype.
 void build_sort(Op& op, SortFunction function, const Array& in, int axis, const Array& out);
-// Whether argsort's function for a dtype is to keep the order of equal elements itself. For the others a faster one is
-// taken.
+// Whether argsort's function for a dtype must itself keep the order of equal elements. For other dtypes a faster one is
+// used.
 bool sorts_stably(DType t);
-// out = the positions that sort in along `axis`; dense, int64, of in's shape. Equal elements are in their order, or in
-// that in which `function` leaves them.
+// out = the positions that sort in along `axis`; dense, int64, of in's shape. Equal elements keep their order, or have
+// the one in which `function` leaves them.
 enum class Equals : uint8_t { in_order, as_left };
 void build_argsort(Op& op, ArgSortFunction function, Equals equals, const Array& in, int axis, const Array& out);
 

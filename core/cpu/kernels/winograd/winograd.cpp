@@ -1,4 +1,4 @@
-// A tile of 4 x 4 elements makes 2 x 2 results with 16 products instead of 36: tiles and kernels are transformed to
+// A tile of 4 x 4 elements yields 2 x 2 results with 16 products instead of 36: tiles and kernels are transformed to
 // values at 16 points, multiplied there as matrices, tiles x channels and channels x rows, and the sums are transformed
 // back. Data is copied channels last: then the transforms are the same for all channels, whatever the image's extents
 // are.
@@ -20,8 +20,8 @@ constexpr int64_t kMost = 112, kLeast = 32;  // tiles at once,
 constexpr int64_t kBlockRoom = 1 << 19;      // and bytes of values at the points
 constexpr int64_t kKernels = 4096;           // that are transformed at once, at least
 
-// The convolution of a source to a target that either direction is. Rows: channels of the target, in a group; channels:
-// of the source.
+// The convolution of a source to a target, in either direction. Rows: channels of the target, in a group; channels: of
+// the source.
 struct Sweep {
   Correlation c;
   bool back = false;
@@ -41,14 +41,14 @@ struct Sweep {
       pad[a] = back ? 2 - c.pad[a + 1] : c.pad[a + 1];
     }
   }
-  // In bytes: an element of the kernel; back, the kernel is turned round.
+  // In bytes: the offset of a kernel's element; for the gradient, the kernel is reversed.
   int64_t element(int64_t i, int64_t j) const {
     return (back ? 2 - i : i) * weight.axis[1] + (back ? 2 - j : j) * weight.axis[2];
   }
   int64_t per_point() const { return gemm_packed_size(channels, rows_step); }
 };
 
-// The weight to its points: [group][point], and there as gemm_packed() wants it, rows in full vectors.
+// Transforms the weight to its points: [group][point], packed for gemm_packed(), rows in full vectors.
 class PointsKernel final : public Kernel {
  public:
   const char* name() const override { return "correlate_points"; }
@@ -72,7 +72,7 @@ class PointsKernel final : public Kernel {
  private:
   int64_t at_once() const { return ceil_div(kKernels / kTileRows, s.channels) * kTileRows; }
 
-  // Kernels of as many rows as a panel has.
+  // Kernels for as many rows as a panel has.
   void transform(const char* from, int64_t n, float* to) const {
     float w[9 * kTileRows] = {};
     if (n == kTileRows && s.weight.axis[2] == sizeof(float) && s.weight.axis[1] == 3 * sizeof(float))
@@ -144,7 +144,7 @@ class WinogradKernel final : public Kernel {
   }
 
   Sweep s;
-  ImageStrides source, target;  // x, y; or back: y, x
+  ImageStrides source, target;  // x, y; or for the gradient y, x
   int64_t points_offset = 0;
 
  private:
@@ -158,7 +158,7 @@ class WinogradKernel final : public Kernel {
         *reinterpret_cast<float*>(to + row * target.channel + k * target.axis[2]) = from[k * s.rows_step + row];
   }
 
-  // Strips with results that are infinite or no numbers: in the transforms these spread over tiles.
+  // Recomputes strips with results that are infinite or NaN: in the transforms these spread over tiles.
   void run_plainly(Op& op, int64_t group, int64_t first, int64_t n) const {
     for (int64_t number = first; number < first + n; ++number) {
       Strips::At at = strips_.at(number);

@@ -4,19 +4,19 @@
 
 namespace forerun {
 
-// Whether it computes what the others would, and sooner: float32, strides of 1, enough channels and windows. back: the
-// gradient of the data.
+// Whether it computes the same as the direct convolution, and faster: float32, strides of 1, enough channels and
+// windows. back: the gradient of the data.
 bool winograd_takes(const Correlation& what, DType dtype, bool back);
 
 // First the weight at the points where products are made, dense and of this size; then as build_conv or
-// build_conv_back. Each result is off by rounding relative to the largest elements near its window (2 x 2 results
-// share 4 x 4 elements), not only in it.
+// build_conv_back. The error of each result is relative to the largest elements near its window (2 x 2 results share 4
+// x 4 elements), not only to those in it.
 int64_t winograd_points(const Correlation& what, bool back);
 void build_winograd_points(Op& op, const Correlation& what, bool back, const Array& w, const Array& points);
 void build_winograd(Op& op, const Correlation& what, bool back, const Array& source, const Array& w,
                     const Array& points, const Array& target);
 
-// As build_conv_weight, for what winograd_takes (back: false).
+// As build_conv_weight, for convolutions that winograd_takes() (back: false).
 int64_t winograd_parts(const Correlation& what);
 void build_winograd_weight(Op& op, const Correlation& what, const Array& y, const Array& x, const Array& sums);
 

@@ -19,12 +19,12 @@ FORERUN_EACH void store(float* to, Floats<bytes> v) {
   *reinterpret_cast<Floats<bytes>*>(to) = v;
 }
 
-// One axis of four elements: to the points, where two windows of three meet.
+// Transforms one axis of four elements to the points, where two windows of three meet.
 template <class F>
 FORERUN_EACH void meet(const F& a, const F& b, const F& c, const F& d, F (&t)[4]) {
   t[0] = a - c, t[1] = b + c, t[2] = c - b, t[3] = b - d;
 }
-// One axis of a kernel of three elements to the points; and of two.
+// Transforms one axis of a kernel of three elements to the points; and of two.
 template <class F>
 FORERUN_EACH void weigh(const F& a, const F& b, const F& c, F (&t)[4]) {
   F ends = a + c;

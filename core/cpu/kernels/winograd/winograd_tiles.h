@@ -8,12 +8,12 @@
 
 namespace forerun {
 
-inline constexpr int kPoints = 16;  // at which products are made, for each tile
+inline constexpr int kPoints = 16;  // at which products are computed, for each tile
 inline constexpr int64_t kVector =
     kTileBytes / static_cast<int64_t>(sizeof(float));  // read and written at once, at most
 
-// Tiles that follow one another in a line of the results are a strip; those of a long line are in several pieces of one
-// width. Strips that lie below one another have numbers that follow one another.
+// Consecutive tiles in a line of the results are a strip; those of a long line form several strips of one width. Strips
+// below one another have consecutive numbers.
 struct Strips {
   struct At {
     int64_t example, line, first;  // of the results: its upper line, and the first in it
@@ -32,22 +32,22 @@ struct Strips {
   }
 };
 
-// Kernels of 3 x 3 of kTileRows rows, w[element][row], to their points, `plane` apart. turned: from the last element to
-// the first.
+// Transforms kernels of 3 x 3 of kTileRows rows, w[element][row], to their points, `plane` apart. turned: the kernels
+// are reversed.
 void kernels_to_points(const float* w, bool turned, float* points, int64_t plane);
-// n columns of a line of channels, from column `first` on, to [column][step]: zeros where they are outside of lines x
-// extent. The rest of a step, behind the channels, is unchanged.
+// Copies n columns of a line of channels, from column `first` on, to [column][step]: zeros outside of lines x extent.
+// The rest of a step, behind the channels, is unchanged.
 void transpose_line(const char* from, const ImageStrides& field, int64_t channels, int64_t line, int64_t first,
                     int64_t lines, int64_t extent, int64_t n, float* to, int64_t step);
 
-// The four lines of a strip, [column][step], where each tile begins two columns after the one before. A strip that lies
-// below the one before shares two of them. step: of channels, a multiple of kVector.
+// The four lines of a strip, [column][step]; each tile begins two columns after the one before. A strip below the
+// previous one shares two lines with it. step: of channels, a multiple of kVector.
 class StripLines {
  public:
   static int64_t size(int64_t width, int64_t step) { return 4 * (2 * width + 2) * step; }
   StripLines(float* room, int64_t width, int64_t step);
-  // The tiles of a strip of an example's channels to their points: [tile][step], `plane` apart. first: there is no
-  // strip before it.
+  // Transforms the tiles of a strip of an example's channels to their points: [tile][step], `plane` apart. first: it is
+  // the first strip.
   void to_points(const char* from, const ImageStrides& field, int64_t channels, const Strips::At& strip, bool first,
                  const int64_t (&pad)[2], const int64_t (&extents)[2], float* points, int64_t plane);
 
@@ -56,13 +56,13 @@ class StripLines {
   float* lines_[4];
 };
 
-// From sums at the points of tiles to two lines of their results, in the same order. `zeros`, kVector of them, stay
-// zeros if all results are finite numbers.
+// Transforms sums at the points of tiles to two lines of their results, in the same order. `zeros`, kVector of them,
+// stay zeros if all results are finite.
 void points_to_tiles(const float* points, int64_t plane, int64_t tiles, int64_t step, float* top, float* bottom,
                      float* zeros);
-// 2 x 2 vectors of kTileRows elements each that stand for a kernel to the points, `plane` apart.
+// Transforms 2 x 2 vectors of kTileRows elements each, used as a kernel, to the points, `plane` apart.
 void rows_to_points(const float* top, const float* bottom, int64_t step, float* points, int64_t plane);
-// From the points of n kernels, a multiple of kVector, to the elements of each: n of each of the nine.
+// Transforms the points of n kernels, a multiple of kVector, to the elements of each: n of each of the nine.
 void points_to_kernels(const float* points, int64_t plane, float* to, int64_t n);
 
 }  // namespace forerun

@@ -1,6 +1,6 @@
-// The gradient of the weight of a 3 x 3 convolution by Winograd's method, F(3 x 3, 2 x 2): 2 x 2 elements of y stand
-// for a kernel, and 4 x 4 of x make 3 x 3 results of 16 products instead of 36. Data and results are copied channels
-// last; what multiply_tile sums over are the tiles.
+// The gradient of the weight of a 3 x 3 convolution by Winograd's method, F(3 x 3, 2 x 2): 2 x 2 elements of y are used
+// as a kernel, and 4 x 4 of x yield 3 x 3 results with 16 products instead of 36. Data and results are copied channels
+// last; multiply_tile sums over the tiles.
 #include <algorithm>
 
 #include "cpu/kernels/conv/conv_layout.h"
@@ -98,7 +98,7 @@ class WinogradWeightKernel final : public Kernel {
   int64_t parts = 1;  // of the strips
 
  private:
-  // An element of the weight's gradient term by term: in the transforms, infinities and NaN spread over tiles.
+  // Computes an element of the weight's gradient term by term: in the transforms, infinities and NaN spread over tiles.
   float sum(const char* ys, const char* xs, int64_t i, int64_t j, int64_t first, int64_t last) const {
     float found = 0;
     for (int64_t number = first; number < last; ++number) {

@@ -14,7 +14,7 @@ Array of_dtype(const Array& a, DType t) { return a.layout.dtype == t ? a : copie
 
 PyObject* converted(PyObject* self, DType t) {
   const Array* from = plain_array(self);
-  if (!from || (is_complex(from->layout.dtype) && !is_complex(t))) return nullptr;  // which warns
+  if (!from || (is_complex(from->layout.dtype) && !is_complex(t))) return nullptr;  // where NumPy warns
   return wrap(copied(*from, t, as_array(self)->device));
 }
 
@@ -25,7 +25,7 @@ PyObject* copy(const DirectCall& call) {
   return a ? converted(call.args[0], a->layout.dtype) : nullptr;
 }
 
-// The array itself if it is dense, else a dense copy.
+// The array itself if it is dense, otherwise a dense copy.
 PyObject* contiguous(const DirectCall& call) {
   const Array* a = call.n == 1 && !call.kwnames ? plain_array(call.args[0]) : nullptr;
   if (!a || a->layout.ndim() == 0) return nullptr;

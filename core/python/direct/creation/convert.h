@@ -6,9 +6,9 @@
 
 namespace forerun {
 
-// The array itself if it is of dtype t, else a cast.
+// The array itself if it has dtype t, otherwise a cast.
 Array of_dtype(const Array& a, DType t);
-// A copy of a plain array, or a cast. Null without an exception set: it is none, or the cast would warn.
+// A copy of a plain array, or a cast. Null without an exception set: the array is not plain, or the cast would warn.
 PyObject* converted(PyObject* self, DType t);
 
 }  // namespace forerun

@@ -45,7 +45,7 @@ PyObject* filled(const Dims& shape, DType t, PyObject* value) {
     }
   }
   MemoryBudget* budget = budget_of(here());
-  if (bytes > budget->hard.load()) return nullptr;  // the Python function says how much was asked for
+  if (bytes > budget->hard.load()) return nullptr;  // the Python function reports the requested size
   return wrap(filled_array(shape, t, scalar, here()));
 }
 
@@ -60,10 +60,10 @@ PyObject* full_of(const DirectCall& call) {
   return filled(shape, t, value);
 }
 
-constexpr size_t kMostEmpty = size_t{1} << 20;  // bytes of an array without values whose memory is taken in the call
+constexpr size_t kMostEmpty = size_t{1} << 20;  // bytes: larger arrays get memory when they are used
 
-// Arrays of any values; zeros where they are small. The memory of large ones is to be taken when it is first used, and
-// that of others, too, while work is pending: in program order, less might be live by then.
+// Uninitialised arrays; zeros if they are small. The memory of large ones is allocated when it is first used, and so is
+// that of others while work is pending: in program order, less memory might be live by then.
 PyObject* without_values(const Dims& shape, DType t) {
   static PyObject* const zero = PyLong_FromLong(0);
   const size_t bytes = static_cast<size_t>(product(shape)) * item_size(t);
@@ -119,7 +119,7 @@ PyObject* full_like(const DirectCall& call) {
   return filled(like->layout.shape, like->layout.dtype, value);
 }
 
-// Whether a number becomes dtype t without a loss that is to be reported.
+// Whether a number converts to dtype t without a loss that must be reported.
 bool plain_value(PyObject* o, DType t) {
   if (PyFloat_CheckExact(o)) return is_inexact(t);
   if (!plain_int(o)) return false;
@@ -128,7 +128,7 @@ bool plain_value(PyObject* o, DType t) {
   return !overflow && ((n >= 0 && n < 128) || t == DType::i64 || t == DType::f32 || t == DType::f64);
 }
 
-// One number like a dense array.
+// An array like a dense one, filled with a number.
 PyObject* number_like(const DirectCall& call) {
   static constexpr const char* names[] = {"a", "fill_value"};
   PyObject* v[2];
@@ -139,7 +139,7 @@ PyObject* number_like(const DirectCall& call) {
   return filled(like->layout.shape, like->layout.dtype, v[1]);
 }
 
-// n elements of a dense array, from the first one on, so many apart: all become the value.
+// Sets n elements of a dense array, from the first one on, `apart` elements apart, to the value.
 void fill(const Array& array, const Scalar& value, int64_t n, int64_t apart) {
   Layout to = array.layout;
   to.shape = Dims{n}, to.strides = Dims{apart * static_cast<int64_t>(item_size(to.dtype))}, to.size = n;

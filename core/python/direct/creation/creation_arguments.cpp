@@ -28,7 +28,7 @@ bool plain_shape(PyObject* o, Dims* shape) {
     if (overflow || extent < 0 || extent > INT32_MAX) return false;
     extents[i] = extent;
     size *= extent > 0 ? extent : 1;
-    if (size > INT32_MAX) return false;  // large enough for the Python function, which looks at the memory
+    if (size > INT32_MAX) return false;  // so large that the Python function must check the memory
   }
   *shape = Dims(extents, static_cast<int>(n));
   return true;

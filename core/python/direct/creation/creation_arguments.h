@@ -7,12 +7,12 @@
 
 namespace forerun {
 
-// Reads an int, or a tuple or list of ints, none negative. False: it is another kind of shape.
+// Reads an int, or a tuple or list of ints, all nonnegative. False: it is another kind of shape.
 bool plain_shape(PyObject* o, Dims* shape);
-// A dtype that arrays can have: none for the default float, or a dtype of NumPy's. False: something else, to be
-// understood in Python.
+// A dtype that arrays can have: None for the default float, or a dtype of NumPy's. False: another object, to be
+// interpreted in Python.
 bool plain_dtype(PyObject* o, DType* t);
-// A Python number in place of a scalar whose value is computed and which means the same; anything else as it is.
+// A Python number in place of a scalar with a computed value and the same meaning; other objects unchanged.
 nb::object number_of_scalar(PyObject* o);
 // The current device.
 int here();

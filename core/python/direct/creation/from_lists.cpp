@@ -30,18 +30,18 @@ namespace forerun {
 
 namespace {
 
-constexpr size_t kMostListed = 1 << 26;  // numbers, which are copied in the call as the Python function would
+constexpr size_t kMostListed = 1 << 26;  // numbers, which are copied during the call, as in the Python function
 
-// Whether a number becomes a float of 32 bits without an overflow that is to be reported.
+// Whether a number converts to a 32-bit float without an overflow that must be reported.
 bool fits_float(double value) { return !(std::abs(value) > std::numeric_limits<float>::max()) || std::isinf(value); }
 
-// Whether it is a float that an array of this dtype may be made of: of NumPy's scalars only those that keep their
+// Whether it is a float from which an array of this dtype can be made: for NumPy's scalars, only if they keep their
 // dtype.
 bool is_float(PyObject* o, DType t) {
   return PyFloat_CheckExact(o) || (t == DType::f64 && Py_IS_TYPE(o, &PyDoubleArrType_Type));
 }
 
-// Of floats, or of ints, in a list.
+// The array of a list of floats, or of ints.
 PyObject* of_vector(PyObject* list, PyObject* dtype) {
   const Py_ssize_t n = PySequence_Fast_GET_SIZE(list);
   PyObject* const* items = PySequence_Fast_ITEMS(list);
@@ -75,8 +75,8 @@ PyObject* of_vector(PyObject* list, PyObject* dtype) {
   return wrap(std::move(made));
 }
 
-// The numbers and scalars in lists, in order, and the extents of the lists. False: the lists at one depth differ in
-// length, or there are too many.
+// Collects the numbers and scalars in nested lists, in order, and the extents of the lists. False: lists at the same
+// depth differ in length, or there are too many.
 bool flatten(PyObject* list, int depth, Dims& shape, std::vector<PyObject*>& leaves) {
   const Py_ssize_t n = PySequence_Fast_GET_SIZE(list);
   if (depth == shape.size()) {
@@ -96,8 +96,8 @@ bool flatten(PyObject* list, int depth, Dims& shape, std::vector<PyObject*>& lea
   return true;
 }
 
-// The dtype that NumPy gives a number, of those that an array of dtype `want` takes without a loss that is to be
-// reported: of bool, int64 and float64. False: it is another object.
+// The dtype that NumPy gives a number, if an array of dtype `want` can hold it without a loss that must be reported:
+// bool, int64 or float64. False: it is another object.
 bool kind_of(PyObject* o, DType want, DType* kind) {
   if (is_float(o, want)) return *kind = DType::f64, fits_float(PyFloat_AS_DOUBLE(o));
   if (PyBool_Check(o)) return *kind = DType::b1, true;
@@ -115,7 +115,7 @@ void write_numbers(const std::vector<PyObject*>& numbers, char* to) {
   }
 }
 
-// Of numbers in lists. Null: there are other objects among them.
+// The array of numbers from lists. Null: there are other objects among them.
 PyObject* of_numbers(const std::vector<PyObject*>& numbers, const Dims& shape, PyObject* dtype) {
   DType t = DType::b1, want, kind;
   if (ints_become_floats || !may_work_at_once() || !plain_dtype(dtype, &want)) return nullptr;
@@ -137,13 +137,13 @@ PyObject* of_numbers(const std::vector<PyObject*>& numbers, const Dims& shape, P
   return wrap(std::move(made));
 }
 
-// Whether NumPy makes an array of dtype t of elements of this dtype and the number.
+// Whether NumPy makes an array of dtype t from elements of this dtype and the number.
 bool joins(DType t, PyObject* number) {
   if (PyFloat_CheckExact(number)) return t == DType::f64;
   return plain_int(number) ? t == DType::f64 || t == DType::i64 : takes_scalar(t, number);
 }
 
-// Of scalars, or arrays without axes, of one dtype whose values are computed, perhaps among numbers.
+// The array of scalars, or of arrays without axes, of one dtype and with computed values, perhaps mixed with numbers.
 PyObject* of_leaves(const std::vector<PyObject*>& leaves, const Dims& shape) {
   if (recording || !may_work_at_once()) return nullptr;
   const auto scalar = std::find_if(leaves.begin(), leaves.end(), is_array);
@@ -169,7 +169,7 @@ PyObject* of_leaves(const std::vector<PyObject*>& leaves, const Dims& shape) {
   return wrap(std::move(made));
 }
 
-// Of one number, or, as a copy, of a scalar.
+// The array of one number, or a copy of a scalar.
 PyObject* of_number(PyObject* o, PyObject* dtype) {
   if (is_scalar(o)) return absent(dtype) ? of_leaves({o}, {}) : nullptr;
   DType t;
@@ -181,7 +181,7 @@ PyObject* of_number(PyObject* o, PyObject* dtype) {
   return made.storage() ? wrap(std::move(made)) : nullptr;
 }
 
-// Of an empty list.
+// The array of an empty list.
 PyObject* of_nothing(PyObject* dtype) {
   DType t;
   Array made = may_work_at_once() && plain_dtype(dtype, &t) ? made_at_once(t, Dims{0}, here()) : Array();
@@ -190,13 +190,13 @@ PyObject* of_nothing(PyObject* dtype) {
   return wrap(std::move(made));
 }
 
-// Of arrays of NumPy in a list, whose dtype forerun keeps.
+// The array of a list of NumPy arrays, whose dtype forerun keeps.
 PyObject* of_numpy_arrays(PyObject* list) {
   PyObject* const* items = PySequence_Fast_ITEMS(list);
   const auto is_numpy_array = [](PyObject* o) { return PyArray_CheckExact(o); };
   if (!std::all_of(items, items + PySequence_Fast_GET_SIZE(list), is_numpy_array)) return nullptr;
   const nb::object all = nb::steal(PyArray_FROM_O(list));
-  if (!all) return PyErr_Clear(), nullptr;  // the Python function says that they differ in shape
+  if (!all) return PyErr_Clear(), nullptr;  // the Python function reports that they differ in shape
   const int kind = PyArray_TYPE(reinterpret_cast<PyArrayObject*>(all.ptr()));
   const bool kept = default_float == DType::f64 || (kind != NPY_DOUBLE && kind != NPY_CDOUBLE);
   return kept ? array_of_numpy(all.ptr()) : nullptr;
@@ -220,7 +220,7 @@ PyObject* of_list(PyObject* list, PyObject* dtype) {
   return made || !of_arrays ? made : stacked(list);
 }
 
-// Of a list of numbers or of arrays, a range, a dense array, or one of NumPy.
+// The array of a list of numbers or arrays, of a range, of a dense array, or of an array of NumPy.
 template <bool copies>
 PyObject* array(const DirectCall& call) {
   static constexpr const char* names[] = {copies ? "object" : "a", "dtype"};

@@ -1,4 +1,4 @@
-// Arrays of few of Python's numbers, made at once.
+// Arrays of few Python numbers, made at once.
 #pragma once
 #include <Python.h>
 
@@ -6,15 +6,15 @@
 
 namespace forerun {
 
-// A number that NumPy's assignment takes into dtype t as it is: of Python's, kinds in the order bool, int, float,
-// complex.
+// Whether NumPy's assignment takes a Python number into dtype t without conversion: kinds in the order bool, int,
+// float, complex.
 bool takes_number(DType t, PyObject* value);
-// Of NumPy's scalars: those of the dtype, and whole and short numbers that become float64.
+// The same for NumPy's scalars: those of the dtype, and integers and short floats that become float64.
 bool takes_scalar(DType t, PyObject* value);
-// Numbers as an array of dtype t and this shape, one after the other. No storage: the dtype does not take one of them,
-// or there is no memory for it at once.
+// Numbers as an array of dtype t and this shape. No storage: the dtype does not take one of them, or there is no memory
+// for it at once.
 Array numbers_at_once(PyObject* const* values, const Dims& shape, DType t, int device);
-// The same of the numbers in a list, of few.
+// The same for the numbers in a short list.
 Array listed_numbers(PyObject* list, DType t, int device);
 
 }  // namespace forerun

@@ -19,14 +19,14 @@ namespace forerun {
 
 namespace {
 
-// A vector of n floats of the default dtype, by their numbers, but for the last one if it is given; what is too large
-// for it is for the Python function to report.
+// A vector of n floats of the default dtype, computed from their indices, except the last one if it is given; the
+// Python function reports sizes that are too large.
 template <class F>
 PyObject* floats(int64_t n, double largest, F at, const double* last = nullptr) {
   if (default_float == DType::f32 && !(std::abs(largest) <= std::numeric_limits<float>::max())) return nullptr;
   Array made = made_at_once(default_float, Dims{n}, here());
   if (!made.storage()) return nullptr;
-  // The number is an int: vector instructions convert it to every dtype.
+  // The index is an int: vector instructions convert it to every dtype.
   auto fill = [&](auto* to) {
     for (int i = 0; i < static_cast<int>(n); ++i)
       to[i] = static_cast<std::remove_reference_t<decltype(*to)>>(at(static_cast<double>(i)));
@@ -38,7 +38,7 @@ PyObject* floats(int64_t n, double largest, F at, const double* last = nullptr) 
   return wrap(std::move(made));
 }
 
-// Reads floats and ints; absent ones stay as they are. False: there is something else.
+// Reads floats and ints; absent ones are unchanged. False: there is another object.
 bool plain_floats(PyObject* const* given, int n, double* numbers) {
   for (int i = 0; i < n; ++i) {
     if (absent(given[i])) continue;
@@ -53,7 +53,7 @@ bool plain_floats(PyObject* const* given, int n, double* numbers) {
   return std::all_of(numbers, numbers + n, [](double v) { return std::isfinite(v); });
 }
 
-// As NumPy's: a step is what its first one makes of the start.
+// As in NumPy, the step is the difference that the first addition makes.
 PyObject* float_range(PyObject* const* given) {
   double number[3] = {0, 0, 1};
   if (!plain_floats(given, 3, number)) return nullptr;

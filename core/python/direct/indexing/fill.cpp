@@ -51,7 +51,7 @@ bool fit_layout(Layout& values, const Dims& shape) {
 
 namespace {
 
-// Few elements, which are broadcast to the shape of `to`, copied now. False: an operation must do it.
+// Copies few elements, broadcast to the shape of `to`, at once. False: an operation must do it.
 bool copied_at_once(const Array& to, const Array& from) {
   const size_t bytes = static_cast<size_t>(to.layout.nbytes());
   if (!bytes || bytes > kFilledAtOnce || !may_work_at_once()) return false;
@@ -69,8 +69,9 @@ bool copied_at_once(const Array& to, const Array& from) {
 }  // namespace
 
 bool copy_into(const Array& to, const Array& from) {
-  if (from.same_elements(to)) return true;                                          // `x[i] += y` ends so
-  if (is_complex(from.layout.dtype) && !is_complex(to.layout.dtype)) return false;  // which warns
+  // This is the final step of `x[i] += y`.
+  if (from.same_elements(to)) return true;
+  if (is_complex(from.layout.dtype) && !is_complex(to.layout.dtype)) return false;  // where NumPy warns
   const bool same = from.layout.shape == to.layout.shape;
   Array fitted = same ? Array() : from;
   if (!same && !fit_layout(fitted.layout, to.layout.shape)) return false;

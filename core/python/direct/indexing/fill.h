@@ -6,11 +6,11 @@
 
 namespace forerun {
 
-// All elements become the value, a number.
+// Sets all elements to the value, a number.
 void fill_view(const Array& to, PyObject* value);
-// The values as they broadcast to a shape; leading axes of extent 1 too many are left out. False: they do not.
+// Broadcasts the values to a shape; surplus leading axes of extent 1 are dropped. False: they do not broadcast.
 bool fit_layout(Layout& values, const Dims& shape);
-// The elements become those of another array, which broadcasts to them. False: an operation must do it.
+// Copies the elements of another array, which broadcasts to `to`. False: an operation must do it.
 bool copy_into(const Array& to, const Array& from);
 
 }  // namespace forerun

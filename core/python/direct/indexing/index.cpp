@@ -1,4 +1,4 @@
-// Elements and slices, read and written, where no Python function is needed to understand the index and the values.
+// Elements and slices, read and written, where no Python function is needed to interpret the index and the values.
 #include "python/direct/indexing/index.h"
 
 #include <algorithm>
@@ -82,7 +82,7 @@ bool put_under(const Array& x, const Array& mask, const Array* values, PyObject*
   return true;
 }
 
-// Whether values may be written or combined into an array, or a number where there are none.
+// Whether values may be written or combined into an array; a number if `values` is null.
 bool may_take(PyObject* self, PyObject* value, const Array* values) {
   const Array& x = as_array(self)->array;
   if (tracing || x.layout.ndim() == 0 || !x.writable()) return false;
@@ -99,13 +99,13 @@ bool scattered(PyObject* self, PyObject* index, PyObject* value, const Array* va
   return fit_layout(given.layout, picks.shape()) && scattered(picks, std::move(given), combine);
 }
 
-// A mask of NumPy, or a list of bools.
+// Whether it is a mask of NumPy, or a list of bools.
 bool is_foreign_mask(PyObject* o) {
   if (PyList_CheckExact(o)) return PyList_GET_SIZE(o) > 0 && PyBool_Check(PyList_GET_ITEM(o, 0));
   return PyArray_CheckExact(o) && PyArray_TYPE(reinterpret_cast<PyArrayObject*>(o)) == NPY_BOOL;
 }
 
-// The mask as an array of forerun; a list that has other numbers, too, as it is.
+// The mask as an array of forerun; a list that also has other numbers is returned unchanged.
 PyObject* own_mask(PyObject* o) {
   if (PyArray_CheckExact(o)) return array_of_numpy(o);
   nb::object made = nb::steal(array_of_list(o));
@@ -128,7 +128,7 @@ nb::object with_own_masks(PyObject* index) {
   return own;
 }
 
-// Whether there is a value for each element under a mask that is known now, or one for all.
+// Whether there is a value for each element under a mask whose values are computed, or one for all.
 bool fits_under(PyObject* mask, const Array& values) {
   const Array* known = plain_array(mask);
   const char* hit = known && values.layout.size != 1 ? values_at_once(*known) : nullptr;
@@ -155,8 +155,8 @@ bool put_directly(PyObject* self, PyObject* given, PyObject* value, const Array*
   return scattered(self, index, value, values, nullptr);
 }
 
-// Whether a ufunc computes with an array of dtype t and this number, seen as an array, in t, and the number is in t
-// what it was.
+// Whether a ufunc with an array of dtype t and this number, as an array, computes in t, and the number keeps its value
+// in t.
 bool computes_in(DType t, PyObject* value) {
   if (PyFloat_CheckExact(value)) return t == DType::f64 || t == DType::c128;
   if (!PyLong_CheckExact(value) || (t != DType::i64 && t != DType::f64 && t != DType::c128)) return false;
@@ -165,7 +165,7 @@ bool computes_in(DType t, PyObject* value) {
   return !beyond && n <= 1LL << 53 && n >= -(1LL << 53);
 }
 
-// Whether one of the first entries of a list is a scalar, whose dtype the array of the list has.
+// Whether one of the first entries of a list is a scalar, whose dtype determines that of the list's array.
 bool has_scalar(PyObject* list) {
   constexpr Py_ssize_t kFirst = 4;
   PyObject* const* items = PySequence_Fast_ITEMS(list);
@@ -213,7 +213,8 @@ bool put_at_once(PyObject* self, int64_t offset, PyObject* value) {
   char* room = room_at_once(*x.storage());
   if (!room) return false;
   if (converts) {
-    if (!put_scalar("assign", value, t, scalar.bytes)) return PyErr_Clear(), false;  // what it may call does not write
+    // the Python code that it may call does not write
+    if (!put_scalar("assign", value, t, scalar.bytes)) return PyErr_Clear(), false;
     from = reinterpret_cast<const char*>(scalar.bytes);
   }
   std::memmove(room + offset, from, item_size(t));
@@ -239,8 +240,8 @@ int assign_directly(PyObject* self, PyObject* index, PyObject* value) {
       return Py_NewRef(Py_None);
     }
     if (values && as_array(value)->device != as_array(self)->device) return Py_NewRef(Py_None);
-    // An element that integers alone name takes one number, and lists are not deeper than there are axes; the Python
-    // function says so.
+    // An element selected by integers takes one number, and lists may not be deeper than the array has axes; the Python
+    // function raises the error.
     if (values && target.layout.ndim() == 0 && values->layout.ndim() > 0) return Py_NewRef(Py_None);
     if (listed && values->layout.ndim() > target.layout.ndim()) return Py_NewRef(Py_None);
     if (!target.writable()) return Py_NewRef(Py_None);

@@ -8,7 +8,7 @@
 
 namespace forerun {
 
-// The element at this offset of a forerun array = value, a number; false: operations must do it.
+// Sets the element at this offset of a forerun array to a number; false: operations must do it.
 bool put_at_once(PyObject* self, int64_t offset, PyObject* value);
 // x[index] = value without a Python function. 1: done, 0: not plain, -1: an exception is set.
 int assign_directly(PyObject* self, PyObject* index, PyObject* value);

@@ -21,7 +21,7 @@ namespace forerun {
 
 namespace {
 
-// Gives arrays that broadcast together one shape. False: they do not.
+// Gives arrays that broadcast together one shape. False: they do not broadcast.
 bool broadcast_all(std::vector<Array>& all) {
   Dims common = all[0].layout.shape;
   bool same = true;
@@ -89,7 +89,7 @@ class PicksReader {
     for (Py_ssize_t i = 0; i < n; axis += covered(PyTuple_GET_ITEM(index, i++))) {
       PyObject* o = PyTuple_GET_ITEM(index, i);
       bool slice = PySlice_Check(o);
-      if (!slice && over) return false;  // NumPy puts what they pick in front
+      if (!slice && over) return false;  // NumPy moves the axes of their result to the front
       over = over || (slice && inside), inside = !slice;
       if (slice && !over) ++picks_.axis;
       whole = whole && !slice && !plain_int(o);
@@ -100,13 +100,13 @@ class PicksReader {
     return look_through(index, n);
   }
 
-  // How many axes an entry is about.
+  // How many axes an entry covers.
   static int covered(PyObject* o) {
     const Array* a = plain_array(o);
     return a && a->layout.dtype == DType::b1 ? a->layout.ndim() : 1;
   }
 
-  // The view that slices and integers make.
+  // Applies slices and integers, which select a view.
   bool look_through(PyObject* index, Py_ssize_t n) {
     nb::object basic = nb::steal(PyList_New(0));
     for (Py_ssize_t i = 0; i < n; ++i) {
@@ -134,7 +134,7 @@ class PicksReader {
                std::equal(one->layout.shape.begin(), one->layout.shape.end(), shape.begin() + axis))
         found = where(*one);
     }
-    // Positions along axes without elements are not a plain index: the Python function refuses them in the call.
+    // Positions along axes without elements are not a plain index: the Python function raises the error in the call.
     for (Array& a : found) {
       if (shape[axis++] == 0) return false;
       picks_.indices.push_back(std::move(a));

@@ -9,11 +9,11 @@
 
 namespace forerun {
 
-// An index with arrays of positions, beside one another, read.
+// An index with adjacent arrays of positions.
 struct Picks {
-  Array view;                  // what the other entries make of the array
-  std::vector<Array> indices;  // of one shape once they are read, along neighbouring axes of the view
-  int axis = 0;                // the first of them
+  Array view;                  // the view of the array that the other entries select
+  std::vector<Array> indices;  // of one shape after reading, along neighbouring axes of the view
+  int axis = 0;                // the first of these axes
   Dims shape() const {
     const Dims &all = view.layout.shape, &common = indices[0].layout.shape;
     const int k = static_cast<int>(indices.size());
@@ -25,8 +25,8 @@ struct Picks {
   }
 };
 
-// Reads an index of x. waits: for the values of masks, which tell how many elements there are. False: it is another
-// kind of index, for Python to read.
+// Reads an index of x. waits: whether to wait for the values of masks, which determine the number of elements. False:
+// it is another kind of index, for Python to interpret.
 bool read_picks(PyObject* x, PyObject* index, bool waits, Picks* picks);
 
 }  // namespace forerun

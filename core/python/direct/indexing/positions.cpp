@@ -28,7 +28,7 @@ namespace forerun {
 
 namespace {
 
-constexpr int64_t kMostPicked = 1 << 11;  // elements that are copied in the call
+constexpr int64_t kMostPicked = 1 << 11;  // elements that are copied during the call
 
 }  // namespace
 
@@ -100,7 +100,7 @@ PyObject* pick_selected(const Array& x, const Array& mask) {
   return wrap(std::move(out));
 }
 
-// A whole number: Python's, NumPy's, or forerun's if it is computed.
+// Reads an integer: Python's, NumPy's, or forerun's if it is computed.
 static bool whole_number(PyObject* o, int64_t* number) {
   const nb::object own = PyArray_IsScalar(o, Integer) ? nb::steal(PyNumber_Index(o)) : number_of_scalar(o);
   int overflow = 0;

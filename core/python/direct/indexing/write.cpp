@@ -40,7 +40,7 @@ PyObject* fill(const DirectCall& call) {
   return call.n == 2 && !call.kwnames && plain_number(call.args[1]) ? assigned(call.args[0], call.args[1]) : nullptr;
 }
 
-// Into an array of the same dtype, or one number that it takes.
+// Copies an array of the same dtype, or a number that fits it.
 PyObject* copyto(const DirectCall& call) {
   const Array* to = call.n == 2 && !call.kwnames ? plain_array(call.args[0]) : nullptr;
   const Array* from = to ? plain_array(call.args[1]) : nullptr;
@@ -50,7 +50,7 @@ PyObject* copyto(const DirectCall& call) {
   return assigned(call.args[0], call.args[1]);
 }
 
-// The elements of a vector or of a dense array, in order. No storage: it is another array.
+// The elements of a vector or of a dense array, in order. No storage: the array has another layout.
 Array flat(const Array& a) {
   if (a.layout.ndim() == 1) return a;
   return a.layout.contiguous() ? reshaped(a, Dims{a.layout.size}) : Array();
@@ -62,8 +62,8 @@ Array written(PyObject* o) {
   return a && a->layout.ndim() > 0 && a->layout.size > 0 && a->writable() ? flat(*a) : Array();
 }
 
-// Values that are written into a vector one after the other: an array of its dtype, a number that it takes, or a list
-// of such. No storage: not plain.
+// Values that are written into a vector one after the other: an array of its dtype, a number that fits it, or a list of
+// such numbers. No storage: not plain.
 Array values_for(const Array& to, PyObject* o) {
   const int device = device_of(to);
   if (const Array* a = plain_values(o)) {
@@ -94,8 +94,8 @@ PyObject* put(const DirectCall& call) {
   return from.storage() && put_at(to, at, from, nullptr) ? Py_NewRef(Py_None) : nullptr;
 }
 
-// putmask(a, mask, values), where the element under the mask takes the value at its own place; or place(), where it
-// takes the next one. The mask has the array's shape, and few elements. Values start over if there are fewer.
+// putmask(a, mask, values), where the element under the mask takes the value at its own position; or place(), where it
+// takes the next one. The mask has the array's shape, and few elements. Values are repeated if there are fewer.
 template <bool next>
 PyObject* put_where(const DirectCall& call) {
   const Array to = call.n == 3 && !call.kwnames ? written(call.args[0]) : Array();
@@ -119,7 +119,7 @@ PyObject* put_where(const DirectCall& call) {
   return Py_NewRef(Py_None);
 }
 
-// One number on the main diagonal of a matrix.
+// Writes one number to the main diagonal of a matrix.
 PyObject* fill_diagonal(const DirectCall& call) {
   const Array* a = call.n == 2 && !call.kwnames && plain_number(call.args[1]) ? plain_array(call.args[0]) : nullptr;
   if (!a || a->layout.ndim() != 2 || a->layout.size == 0 || !a->layout.contiguous()) return nullptr;
@@ -134,7 +134,7 @@ PyObject* fill_diagonal(const DirectCall& call) {
   return assigned(view.ptr(), call.args[1]);
 }
 
-// Whether a method of an op combines elements of dtype t in it.
+// Whether a method of an op combines elements of dtype t in this dtype.
 bool combines(const UfuncFacts& facts, DType t) {
   using Neutral = UfuncFacts::Neutral;
   if (!facts.reduction) return false;
@@ -143,7 +143,7 @@ bool combines(const UfuncFacts& facts, DType t) {
   return facts.neutral != Neutral::none && t != DType::bf16;
 }
 
-// A vector, of which a method of the op in the first argument is called. Null: not plain.
+// The vector on which a method of the op in the first argument is called. Null: not plain.
 const Array* operand_of_method(const DirectCall& call) {
   const Array* a = call.n == 2 && !call.kwnames ? plain_array(call.args[1]) : nullptr;
   return a && a->layout.size > 0 && a->layout.ndim() == 1 &&
@@ -152,7 +152,7 @@ const Array* operand_of_method(const DirectCall& call) {
              : nullptr;
 }
 
-// op.reduce(x) of a vector: what the function of this op gives.
+// op.reduce(x) of a vector: the result of this op's reduction function.
 PyObject* ufunc_reduce(const DirectCall& call) {
   const Array* a = operand_of_method(call);
   if (!a) return nullptr;

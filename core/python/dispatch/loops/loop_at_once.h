@@ -1,4 +1,4 @@
-// Loops of ufuncs over few elements, run in the call without an operation (runtime/submission/at_once.h).
+// Loops of ufuncs over few elements, run during the call without an operation (runtime/submission/at_once.h).
 #pragma once
 #include <cstdint>
 
@@ -11,13 +11,13 @@
 
 namespace forerun {
 
-// The time, about, of a loop that needs no operation, in eighths of a nanosecond.
+// The maximum estimated time of a loop that needs no operation, in eighths of a nanosecond.
 inline constexpr int64_t kLoopAtOnce = 8000;
 
 inline char* given_room(const Array& to) { return room_at_once(to); }
 
-// Runs the loop over dense operands now, if it may; false: it has not run. `to` may be one of the inputs, element for
-// element.
+// Runs the loop over dense operands now, if that is possible; false: it has not run. `to` may be one of the inputs,
+// element for element.
 inline bool loop_at_once(const Signature& s, const Operand* inputs, int n_in, const Array& to,
                          char* (*room)(const Array&)) {
   char* args[kMaxOperands];

@@ -17,7 +17,7 @@ namespace {
 
 // --- calling ---------------------------------------------------------------------------------------------------------
 
-// Whether a loop that takes `to` may be used for `from`.
+// Whether a loop for dtype `to` may be used for operands of dtype `from`.
 bool loop_takes(DType from, DType to) {
   if (from == to) return true;
   if (!is_inexact(from) && !numpy_rules)
@@ -25,8 +25,8 @@ bool loop_takes(DType from, DType to) {
   return promote(from, to) == to;
 }
 
-// The same for one operand of a ufunc whose loops take several dtypes, as ldexp's do: there a Python integer is any
-// integer.
+// The same for one operand of a ufunc whose loops have several dtypes, as ldexp's: there a Python integer may have any
+// integer dtype.
 bool operand_takes(const Input& in, DType common, DType to) {
   if (in.array) return loop_takes(in.array->layout.dtype, to);
   return (in.weak == 1 && is_integer(to)) || loop_takes(in.weak == 0 ? DType::b1 : common, to);
@@ -40,7 +40,7 @@ const Signature* find_loop(UfuncObject* u, DType common, const Input* in) {
     if (const Signature* f = u->same[static_cast<int>(default_float)]) return f;
     return s;
   }
-  bool uniform = false;  // loops of one dtype for all inputs exist: the common dtype decides
+  bool uniform = false;  // there are loops with one dtype for all inputs: the common dtype decides
   for (const Signature* s : u->same) uniform = uniform || s;
   bool has_default = u->same[static_cast<int>(default_float)];
   const bool small_to_default = !numpy_rules || u->facts.widens_integers;
@@ -56,7 +56,7 @@ const Signature* find_loop(UfuncObject* u, DType common, const Input* in) {
   return nullptr;
 }
 
-// The kinds of numbers that a ufunc takes, for messages.
+// The kinds of numbers that a ufunc accepts, for messages.
 std::string kinds_taken(const UfuncObject* u) {
   bool bools = false, integers = false, floats = false, complexes = false;
   for (const Signature& s : *u->signatures)

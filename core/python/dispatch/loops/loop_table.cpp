@@ -1,4 +1,4 @@
-// Where the loops of a ufunc come from: NumPy's tables, ml_dtypes', other people's.
+// The sources of a ufunc's loops: NumPy's tables, those of ml_dtypes, and other libraries'.
 #include "python/dispatch/loops/loop_table.h"
 
 #include <algorithm>
@@ -43,9 +43,9 @@ void checked_power(char** args, const intptr_t* n, const intptr_t* steps, void* 
   power->inner.function(args, n, steps, power->inner.data);
 }
 
-// --- loops that others have made: they may come for the interpreter, if only to report an error ----------------------
+// --- loops of other libraries: they may acquire the interpreter lock, if only to report an error ---------------------
 
-// A thread of the engine has no place where an exception would stay until somebody looks. While it lives, this one has.
+// A thread of the engine has no thread state in which an exception would be kept. While this object lives, it has one.
 class KeptState {
  public:
   void have() {
@@ -62,12 +62,12 @@ class KeptState {
   }
 
  private:
-  PyThreadState* own_ = nullptr;  // null: the thread has been given none here
+  PyThreadState* own_ = nullptr;  // null: this object has made no thread state
   PyGILState_STATE before_{};
 };
 
 bool exception_is_set() {
-  PyThreadState* state = PyGILState_GetThisThreadState();  // this thread's own, so that no lock is needed
+  PyThreadState* state = PyGILState_GetThisThreadState();  // belongs to this thread, so that no lock is needed
 #if PY_VERSION_HEX >= 0x030c0000
   return state->current_exception;
 #else
@@ -102,9 +102,19 @@ bool same_bits(const UfuncObject* u, DType t) {
   return !is_inexact(t) || exact == Exact::all_numbers || (exact == Exact::real_numbers && !is_complex(t));
 }
 
+<<<<<<< HEAD
+=======
+// For outputs with gaps, NumPy 2.4's loops of these are wrong on some CPUs: they read the gaps as their input.
+bool wrong_for_strides(const char* op) {
+  static constexpr const char* kWrong[] = {"negative", "isnan", "isinf", "isfinite", "signbit"};
+  return std::any_of(std::begin(kWrong), std::end(kWrong),
+                     [&](const char* name) { return std::strcmp(op, name) == 0; });
+}
+
+>>>>>>> words
 // --- the tables ------------------------------------------------------------------------------------------------------
 
-// Takes over a loop of NumPy's, with the facts about it.
+// Adds a loop of NumPy's, with its properties.
 void add_loop(UfuncObject* u, const PyUFuncObject* f, Signature s) {
   s.loop.packed = !same_bits(u, s.types[0]) || u->facts.needs_packed;
   bool uniform = true;
@@ -121,7 +131,7 @@ void add_loop(UfuncObject* u, const PyUFuncObject* f, Signature s) {
   u->signatures->push_back(s);
 }
 
-// Of a ufunc that is not NumPy's, nothing is known but what its op says, whatever its name.
+// For a ufunc that is not NumPy's, only the facts of its op are known, whatever its name is.
 void add_foreign_loop(UfuncObject* u, Signature s) {
   s.loop = Loop{foreign, new Loop{s.loop}};
   s.loop.packed = u->facts.exact != UfuncFacts::Exact::all_numbers;
@@ -129,14 +139,14 @@ void add_foreign_loop(UfuncObject* u, Signature s) {
   u->signatures->push_back(s);
 }
 
-// The dtypes of a loop; false if arrays do not have one of them.
+// The dtypes of a loop; false if arrays cannot have one of them.
 bool read_types(Signature& s, int n, auto typenum_of) {
   bool known = true;
   for (int k = 0; k < n && known; ++k) s.types[k] = dtype_of_typenum(typenum_of(k), &known);
   return known;
 }
 
-// The loops that ml_dtypes has given to NumPy's ufunc. They take one dtype, and need no interpreter lock.
+// The loops that ml_dtypes has added to NumPy's ufunc. They have one dtype, and need no interpreter lock.
 void add_bfloat16_loops(UfuncObject* u) {
   if (std::exchange(u->has_bfloat16, true) || PyUnicode_Check(u->ufunc)) return;
   auto* f = reinterpret_cast<PyUFuncObject*>(u->ufunc);
@@ -169,7 +179,7 @@ const LineLoop* line_loop(PyObject* ufunc, DType t) {
   for (int i = 0; i < f->ntypes; ++i) {
     Signature s{};
     if (!read_types(s, 3, [&](int k) { return f->types[i * 3 + k]; }) || s.types[0] != t) continue;
-    Py_INCREF(ufunc);  // its loops stay
+    Py_INCREF(ufunc);  // its loops must not be freed
     auto* inner =
         new Loop{reinterpret_cast<LoopFunction>(f->functions[i]), f->data ? const_cast<void*>(f->data[i]) : nullptr};
     return &(known[key] = LineLoop{f->name, Loop{foreign, inner}, s.types[1], s.types[2]});

@@ -1,4 +1,4 @@
-// Where the loops of a ufunc come from: NumPy's tables, ml_dtypes', other people's.
+// The sources of a ufunc's loops: NumPy's tables, those of ml_dtypes, and other libraries'.
 #pragma once
 #include <Python.h>
 
@@ -18,9 +18,9 @@ struct Signature {
   Loop loop;
 };
 
-// Signatures of a ufunc: the loops of a NumPy ufunc (false with an exception set: it has none for us), those of a
-// choice, or of values that must lie within limits, given as a tuple (message, low, high, open_low, open_high,
-// takes_nan, overflow); then list_same() notes which of them takes one dtype for all inputs.
+// Adds the signatures of a ufunc: the loops of a NumPy ufunc (false with an exception set: it has no usable ones),
+// those of a selection, or of values that must lie within limits, given as a tuple (message, low, high, open_low,
+// open_high, takes_nan, overflow); then list_same() notes which of them have one dtype for all inputs.
 bool add_numpy_loops(UfuncObject* u, PyObject* ufunc);
 void add_select_loops(UfuncObject* u);
 bool add_limiting_loops(UfuncObject* u, PyObject* limits);
@@ -31,6 +31,6 @@ const Signature* same_loop(UfuncObject* u, DType t);
 
 // A loop of a generalized ufunc of NumPy's with the signature (n),()->(m), for inputs of dtype t. It lives as long as
 // the process.
-const LineLoop* line_loop(PyObject* ufunc, DType t);  // null: there is none
+const LineLoop* line_loop(PyObject* ufunc, DType t);  // null: no such loop
 
 }  // namespace forerun

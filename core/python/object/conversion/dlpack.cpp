@@ -1,4 +1,4 @@
-// Arrays handed to other libraries, and taken from them, without a copy: DLPack.
+// Arrays exported to other libraries, and imported from them, without a copy: DLPack.
 #include "python/object/conversion/dlpack.h"
 
 #include <cstddef>
@@ -50,9 +50,9 @@ DType type_from(dlpack::DataType type) {
          std::to_string(type.bits) + " bits and " + std::to_string(type.lanes) + " lanes");
 }
 
-// --- handing over ----------------------------------------------------------------------------------------------------
+// --- export ----------------------------------------------------------------------------------------------------------
 
-// A structure that a capsule holds, and what it points to. The block keeps the values for as long as somebody has them.
+// The contents of a capsule. The block keeps the values as long as a consumer has them.
 template <class T>
 struct Export {
   T managed{};
@@ -78,7 +78,7 @@ struct Export {
   }
   ~Export() { block->release(); }
 
-  // A consumer that takes the tensor of a capsule gives the capsule another name.
+  // A consumer that takes the tensor of a capsule renames the capsule.
   static void end(PyObject* capsule) {
     if (!PyCapsule_IsValid(capsule, kName)) return;
     auto* left = static_cast<T*>(PyCapsule_GetPointer(capsule, kName));
@@ -108,10 +108,10 @@ nb::object to_dlpack(nb::handle a, bool versioned, bool copy) {
                    : Export<dlpack::Managed>::capsule(given, flags);
 }
 
-// --- taking ----------------------------------------------------------------------------------------------------------
+// --- import ----------------------------------------------------------------------------------------------------------
 
-// A tensor of another library; its deleter is called when it is not needed any more, with the interpreter lock, which
-// the deleter may need.
+// A tensor of another library; its deleter is called when it is no longer needed, with the interpreter lock, which the
+// deleter may need.
 template <class T>
 struct Import : DeferredRelease {
   T* managed;
@@ -152,7 +152,7 @@ Extent extent_of(const dlpack::Tensor& tensor) {
   int64_t bytes;
   auto check_fits = [&] {
     if (!fits || __builtin_mul_overflow(size, item, &bytes))
-      refuse("from_dlpack: elements must lie within what memory can hold, got shape " + to_string(shape));
+      refuse("from_dlpack: elements must fit into the address space, got shape " + to_string(shape));
   };
   for (int64_t n : shape) fits = fits && !__builtin_mul_overflow(size, empty ? 1 : n, &size);
   check_fits();
@@ -219,9 +219,9 @@ nb::object taken(nb::handle capsule, int device, int copy, const char* name, con
   return wrapped(with_values(std::move(array)));
 }
 
-// copy: 1 yes, 0 never, -1 where it must be.
+// copy: 1 yes, 0 never, -1 if necessary.
 nb::object from_dlpack(nb::handle capsule, nb::handle device, int copy) {
-  run_deferred_releases();  // others wait for their memory
+  run_deferred_releases();  // other threads may wait for their memory
   int d = device_index("from_dlpack", device);
   if (PyCapsule_IsValid(capsule.ptr(), "dltensor_versioned"))
     return taken<dlpack::ManagedVersioned>(capsule, d, copy, "dltensor_versioned", "used_dltensor_versioned");
@@ -237,7 +237,7 @@ void init_dlpack(Module& m) {
   m.def("to_dlpack", to_dlpack, nb::arg("a"), nb::arg("versioned"), nb::arg("copy"),
         "A capsule with the values: read-only, or a copy. Waits.");
   m.def("from_dlpack", from_dlpack, nb::arg("capsule"), nb::arg("device").none(), nb::arg("copy"),
-        "An array on what a capsule holds. copy: 1 yes, 0 never, -1 if it must be.");
+        "An array on the memory of a capsule's tensor. copy: 1 yes, 0 never, -1 if necessary.");
 }
 
 }  // namespace forerun

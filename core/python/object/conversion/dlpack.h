@@ -1,4 +1,4 @@
-// The layout of what DLPack hands over (version 1.1 of its ABI), as far as arrays in host memory go.
+// The structures of DLPack (version 1.1 of its ABI), as far as arrays in host memory use them.
 #pragma once
 #include <cstdint>
 

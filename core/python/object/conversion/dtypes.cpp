@@ -28,7 +28,7 @@ bool learn_bfloat16(PyObject* ml_dtypes) {
   return good;
 }
 
-// A dtype that NumPy did not bring: bfloat16, if ml_dtypes has been imported.
+// Looks for a dtype that is not NumPy's own: bfloat16, if ml_dtypes has been imported.
 void meet_user_dtype() {
   PyObject* name = PyUnicode_FromString("ml_dtypes");
   PyObject* module = name ? PyImport_GetModule(name) : nullptr;
@@ -38,7 +38,7 @@ void meet_user_dtype() {
   Py_XDECREF(name);
 }
 
-// Whether it is a class of numpy.dtypes, of which PyArray_DescrConverter makes the dtype of objects.
+// Whether it is a class of numpy.dtypes, which PyArray_DescrConverter converts to the dtype of objects.
 bool is_dtype_class(PyObject* o) {
   return PyType_Check(o) && PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(o), &PyArrayDescr_Type);
 }

@@ -7,8 +7,8 @@
 namespace forerun {
 
 extern DType default_float;
-extern bool numpy_rules;  // the front end replaces NumPy: operands of foreign classes are refused, small integers
-                          // give small floats
+extern bool numpy_rules;  // the front end replaces NumPy: operands of foreign classes are rejected, small integers give
+                          // small floats
 
 inline constexpr const char kSupportedDTypes[] = "bool, integer, float16/32/64, bfloat16 or complex64/128";
 

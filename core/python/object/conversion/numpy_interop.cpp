@@ -24,7 +24,8 @@
 
 namespace forerun {
 
-// A class with rules of its own, which NumPy's functions ask: one derived from NumPy's array, or another library's.
+// Whether its class has rules of its own, which NumPy's functions respect: one derived from NumPy's array, or another
+// library's.
 static bool is_foreign(PyObject* o) {
   if (PyArray_Check(o)) return !PyArray_CheckExact(o);
   return !PyArray_IsScalar(o, Generic) &&
@@ -121,7 +122,7 @@ bool only_bools(const Layout& layout, const char* data) {
 
 namespace {
 
-// The copy that other libraries see of bools whose bytes are other numbers than 0 and 1: it has none.
+// The copy that other libraries see of bools whose bytes are numbers other than 0 and 1: in the copy they are 0 or 1.
 PyObject* bools_of(const Array& array) {
   PyObject* raw = numpy_view(array.layout, array.storage()->data(), false, nullptr);
   PyObject* copy = raw ? PyArray_NewCopy(reinterpret_cast<PyArrayObject*>(raw), NPY_CORDER) : nullptr;

@@ -12,19 +12,19 @@ namespace forerun {
 
 Dims shape_of(PyArrayObject* array);
 Dims strides_of(PyArrayObject* array);
-// Copies the elements to a new dense array of that shape, which takes the order of the axes, as NumPy's copies do.
-// False with an exception set: they cannot be converted.
+// Copies the elements to a new dense array of that shape, which gets their order of axes, as NumPy's copies do. False
+// with an exception set: they cannot be converted.
 bool copy_elements(PyArrayObject* from, Array& to);
 // An array with a copy of a NumPy array's values (any object that numpy.asarray takes).
 Array from_object(const char* op, PyObject* o, int device);
-// A read-only NumPy array on the array's values, which no later op changes; waits.
+// A read-only NumPy array on the array's values, which no later op changes. Waits for them.
 PyObject* to_numpy(const Array& array);
 // The same for an array whose values are computed, and will not change before this returns.
 PyObject* shared_view(const Array& array);
-// Whether bytes that the program has written may be seen as bools: from then on what others are to see is looked at
-// first. Set once; with the interpreter lock.
+// Whether bytes that the program has written may be viewed as bools: from then on bools are checked before other
+// libraries see them. Set once; with the interpreter lock.
 extern bool bytes_as_bools;
-// Makes every byte 0 or 1; whether those of an array of bools are.
+// Sets every byte to 0 or 1; only_bools() says whether those of an array of bools are.
 void make_bools(char* data, int64_t n);
 bool only_bools(const Layout& layout, const char* data);
 // A NumPy array on memory that an op may use while it runs.

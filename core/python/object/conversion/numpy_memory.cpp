@@ -18,8 +18,8 @@ namespace forerun {
 
 namespace {
 
-constexpr int64_t kLeast = int64_t{1} << 17;      // bytes: fewer are copied faster than they are taken over
-constexpr int64_t kLeastLent = int64_t{1} << 14;  // or lent
+constexpr int64_t kLeast = int64_t{1} << 17;      // bytes: with fewer, a copy is faster than taking over the memory
+constexpr int64_t kLeastLent = int64_t{1} << 14;  // or lending it
 
 struct Giver : DeferredRelease {
   PyObject* array;
@@ -32,8 +32,8 @@ struct Giver : DeferredRelease {
   static void drop(void* self) { release_under_gil_later(static_cast<Giver*>(self)); }
 };
 
-// Whether only the array, to which there are `refs` references, uses its memory: it owns the memory, or another array
-// without further references does.
+// Whether only the array, which has `refs` references, uses its memory: it owns the memory, or another array without
+// further references does.
 bool is_alone(PyArrayObject* array, Py_ssize_t refs) {
   auto* object = reinterpret_cast<PyObject*>(array);
   if (Py_REFCNT(object) > refs) return false;

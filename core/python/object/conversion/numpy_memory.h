@@ -8,12 +8,12 @@
 namespace forerun {
 
 // The memory of a large dense NumPy array of dtype t, which has `refs` references if it is not used elsewhere. Null:
-// it is another array, whose elements must be copied. With the interpreter lock.
+// the array's elements must be copied. With the interpreter lock.
 Block* block_of(PyObject* array, Py_ssize_t refs, DType t, MemoryBudget* budget);
-// An array on that memory; no storage: there is none.
+// An array on that memory; no storage: the elements must be copied.
 Array taken_from(PyObject* array, Py_ssize_t refs, DType t, int device);
 // An array on the memory of a large NumPy array, which it keeps alive and does not write to; no storage: it must be
-// copied. The program may write to the memory: only for operations that end before the program goes on.
+// copied. The program may write to the memory: only for operations that end before the program continues.
 Array lent_by_numpy(PyObject* array, int device);
 // An array with the values of a NumPy array that has no other references, and will have none.
 Array taken(PyObject* array, int device);

@@ -16,7 +16,7 @@ namespace forerun {
 
 namespace {
 
-// Whether an integer is in [2**63, 2**64), for which NumPy has another exception than for those farther off.
+// Whether an integer is in [2**63, 2**64), for which NumPy raises another exception than for larger ones.
 bool only_unsigned(PyObject* item) {
   PyErr_Clear();
   PyObject* number = PyNumber_Index(item);

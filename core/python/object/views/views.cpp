@@ -42,7 +42,7 @@ nb::object view(nb::handle a, nb::handle shape, nb::handle strides, int64_t offs
   return wrapped(Array(from.storage(), std::move(to)));
 }
 
-// The same bytes as elements of another dtype; the last axis gets longer or shorter where their size is another.
+// The same bytes as elements of another dtype; the last axis gets longer or shorter if their sizes differ.
 nb::object reinterpret(nb::handle a, nb::handle dtype) {
   const Array& from = arg("view", a);
   Layout to = from.layout;
@@ -79,8 +79,8 @@ nb::object part(nb::handle a, bool imaginary) {
   return wrapped_like(a, Array(from.storage(), std::move(to)));
 }
 
-// Strides of `layout` seen with another shape of the same size, if that needs no copy (NumPy's rule: axes are split or
-// merged only where memory is regular).
+// Strides of `layout` viewed with another shape of the same size, if that needs no copy (NumPy's rule: axes are split
+// or merged only where memory is regular).
 bool reshape_strides(const Layout& layout, const Dims& shape, Dims* strides) {
   *strides = Dims(shape.size());
   if (layout.contiguous()) {
@@ -215,8 +215,7 @@ void init_views(Module& m) {
   m.def("broadcast_to", broadcast_view);
   m.def(
       "read_only", [](nb::handle a, bool on) { return read_only(arg("view", a), on); }, nb::arg("a"),
-      nb::arg("on") = true,
-      "The array as a view that is not to be written to, nor what views are made of it; or that may be again.");
+      nb::arg("on") = true, "The array as a read-only view, as are views of it; or as one that may be written again.");
   m.def("is_writable", [](nb::handle a) { return arg("flags", a).writable(); }, nb::arg("a"));
   m.def("getitem", getitem, nb::arg("a"), nb::arg("index").none(),
         "The view that a basic index selects, also of one element.");

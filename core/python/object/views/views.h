@@ -5,7 +5,8 @@
 
 namespace forerun {
 
-// The same elements with another shape: a view where memory allows, else a copy. One extent may be -1. Throws Error.
+// The same elements with another shape: a view if the layout allows it, otherwise a copy. One extent may be -1. Throws
+// Error.
 Array reshaped(const Array& from, Dims shape);
 // Axis i of the view is axis axes[i]; they name each axis once.
 Array with_axes(const Array& from, const int* axes);

@@ -18,26 +18,27 @@ namespace {
 
 // All guarded by the interpreter lock.
 std::string package_folder, example_folder, numpy_folder;
-PyObject* cell_namer = nullptr;  // a function that names the cell of a notebook by the file that it is compiled as
+PyObject* cell_namer = nullptr;  // a function that names the cell of a notebook by the file name with which it is
+                                 // compiled
 
-// Lines by number, counted up for ever. When there are kMost of them, they become the `past` ones and counting goes on
-// with an empty table; those before are forgotten. So a program that generates code does not fill the memory, and what
-// was issued lately still has its line.
+// Lines by number, counted up without end. When there are kMost of them, they become the `past` ones and counting
+// continues with an empty table; the previous `past` ones are forgotten. So a program that generates code does not fill
+// the memory, and recently issued operations still have their lines.
 constexpr size_t kMost = 1 << 16;
 std::vector<Site> sites{Site{}}, past;
 uint32_t first_number = 0;                                // of sites[0]
 std::map<std::pair<std::string, int>, uint32_t> numbers;  // of `sites`
 
-// The line found for a place in a code object, kept in a small table; an entry holds its code object, so that no other
-// can take its address.
+// The line found for a position in a code object, kept in a small table; an entry holds its code object, so that no
+// other one can have its address.
 struct Seen {
   PyCodeObject* code = nullptr;
   int offset = 0;
   uint32_t site = 0;           // 0: the package's own code,
-  const char* name = nullptr;  // of this function
+  const char* name = nullptr;  // of the function
 };
-constexpr size_t kInstruction = 2;  // bytes; where the calls of a function differ
-constexpr size_t kSeen = 4096;      // places of calls in a function of a thousand lines, or so
+constexpr size_t kInstruction = 2;  // bytes: calls in a function differ by at least that
+constexpr size_t kSeen = 4096;      // enough for the calls of a function of about a thousand lines
 Seen seen[kSeen];
 
 void start_over() {
@@ -56,7 +57,7 @@ bool in_package(std::string_view path) {
 }
 bool in_numpy(std::string_view path) { return !numpy_folder.empty() && path.starts_with(numpy_folder); }
 
-// Of a function of the package; null for others.
+// The name of a function of the package; null for others.
 const char* name_of(PyCodeObject* code) {
   const char* file = PyUnicode_AsUTF8(code->co_filename);
   if (!file || in_numpy(file)) return PyErr_Clear(), nullptr;
@@ -69,7 +70,7 @@ bool is_cell(std::string_view path) {
   return path.find("/ipykernel_") != path.npos || path.starts_with("<ipython-input-");
 }
 
-// In the encoding of file names; empty where there is no memory for it.
+// In the encoding of file names; empty if memory is exhausted.
 std::string encoded(nb::handle name) {
   nb::object bytes = nb::steal(PyUnicode_EncodeFSDefault(name.ptr()));
   PyErr_Clear();
@@ -103,7 +104,7 @@ uint32_t lookup(PyCodeObject* code, int offset) {
 }  // namespace
 
 namespace {
-thread_local uint32_t given = 0;  // by a SiteScope
+thread_local uint32_t given = 0;  // set by a SiteScope
 }
 
 SiteScope::SiteScope(uint32_t site) : before_(std::exchange(given, site)) {}

@@ -4,6 +4,6 @@
 namespace forerun {
 
 const char* intern(const char* name);       // never freed
-const char* intern_some(const char* name);  // the same for names of the program's own: not of endlessly many
+const char* intern_some(const char* name);  // the same for names chosen by the program: limits their number
 
 }  // namespace forerun

@@ -49,7 +49,7 @@ nb::object exception_of(const Failure& failure) {
   return failure.exception ? raised(failure) : raised(failure, python_type(failure.kind));
 }
 
-// The failures' exceptions, each once.
+// The exceptions of the failures, each once.
 std::vector<nb::object> exceptions_of(const std::vector<FailurePtr>& failures) {
   std::vector<nb::object> found;
   std::vector<const Failure*> met;
@@ -90,7 +90,7 @@ void set_python_error(const Failure& failure) {
   try {
     nb::object exception = exception_of(failure);
     auto* type = reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr()));
-    // A task's exception has a context of its own, which that of the reader does not replace.
+    // A task's exception has a context of its own, which the reader's context does not replace.
     if (failure.exception)
       PyErr_Restore(Py_NewRef(type), exception.ptr(), PyException_GetTraceback(exception.ptr())), exception.release();
     else

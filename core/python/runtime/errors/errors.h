@@ -17,12 +17,12 @@ struct PythonError {};
 void set_rank_failed(PyObject* type);
 void set_python_error(const Error& error);
 void set_python_error(const Failure& failure);
-// Raises what there is: one failure as itself, several as a group, with a word on `more` that were not kept.
+// Raises the failures: one failure directly, several as a group, with a note on `more` that were not kept.
 void raise_failures(const std::vector<FailurePtr>& failures, uint64_t more = 0);
 // Raises if the array, whose values are computed, is poisoned.
 void check_failure(const Array& array);
 
-// Runs `body`, and turns what it throws into a Python exception.
+// Runs `body`, and turns the errors that it throws into Python exceptions.
 template <class F>
 PyObject* guarded(F body) {
   try {

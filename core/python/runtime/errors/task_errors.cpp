@@ -14,9 +14,9 @@ namespace forerun {
 
 namespace {
 
-// A Python exception as a task has raised it. Readers raise copies of it: each gets it as it was.
+// A Python exception in the state in which a task raised it. Readers raise copies of it, each in that state.
 struct Raised : DeferredRelease {
-  PyObject *exception, *trace, *context, *notes;  // all but the first may be null
+  PyObject *exception, *trace, *context, *notes;  // all except the first may be null
 
   Raised(PyObject* exception, PyObject* trace, PyObject* context, PyObject* notes)
       : DeferredRelease(end), exception(exception), trace(trace), context(context), notes(notes) {}
@@ -27,11 +27,11 @@ struct Raised : DeferredRelease {
   }
 };
 
-// A failure may end its life in any thread, also under the engine's lock, where the interpreter lock must not be waited
-// for.
+// A failure may be destroyed by any thread, also under the engine's lock, where waiting for the interpreter lock is not
+// allowed.
 void discard(void* kept) { release_under_gil_later(static_cast<Raised*>(kept)); }
 
-// Code that describes an exception may fail itself (it may be the program's code): then the description is omitted.
+// Code that describes an exception may itself fail (it may be the program's code): then the description is omitted.
 template <class F>
 void quietly(F f) {
   f();
@@ -57,7 +57,7 @@ std::string described(PyObject* exception) {
   return bytes ? text + ": " + PyBytes_AS_STRING(bytes.ptr()) : text + ", whose text could not be had";
 }
 
-// Takes from the frames of an exception, and of those that it came from, what they hold.
+// Clears the local variables in the frames of an exception, and of its causes.
 void clear_frames(nb::handle exception) {
   nb::object clear = nb::steal(PyImport_ImportModule("traceback")), next = nb::borrow(exception);
   for (int most = 100; clear && next && !next.is_none() && most > 0; --most) {
@@ -91,7 +91,7 @@ Error taken_exception() {
 
 namespace {
 
-// copy.copy of an exception; where its type's constructor refuses, without a call of that. Null if there is none.
+// copy.copy of an exception; if its type's constructor fails, without calling it. Null if there is no copy.
 nb::object copy_of(nb::handle exception) {
   nb::object made, args = nb::steal(PyObject_GetAttrString(exception.ptr(), "args"));
   quietly([&] {
@@ -115,15 +115,16 @@ nb::object copy_of(nb::handle exception) {
 
 }  // namespace
 
-// An exception that is raised holds the frames that it passes, and these hold the arrays that failed, which hold the
-// failure: with the task's own exception that would be a circle that no collector sees. So what is raised is a copy.
+// A raised exception holds the frames that it passes, and these hold the arrays that failed, which hold the failure:
+// with the task's own exception that would be a reference cycle that no collector finds. So a copy is raised.
 nb::object raised(const Failure& failure) {
   auto* kept = static_cast<Raised*>(failure.exception.get());
   nb::object exception = copy_of(kept->exception);
   if (!exception) {
     exception = nb::borrow(kept->exception);
   } else {
-    PyException_SetCause(exception.ptr(), PyException_GetCause(kept->exception));  // steals what the other gives
+    // steals the reference that the other call returns
+    PyException_SetCause(exception.ptr(), PyException_GetCause(kept->exception));
     quietly([&] {
       nb::object suppress = nb::steal(PyObject_GetAttrString(kept->exception, "__suppress_context__"));
       if (suppress) PyObject_SetAttrString(exception.ptr(), "__suppress_context__", suppress.ptr());

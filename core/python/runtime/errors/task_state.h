@@ -1,4 +1,4 @@
-// What this thread knows of the host tasks that it is running.
+// This thread's state about the host tasks that it is running.
 #pragma once
 #include <Python.h>
 
@@ -14,7 +14,7 @@ struct TaskState {
 };
 extern constinit thread_local TaskState task_state;
 
-// This thread runs a host task.
+// While it lives, this thread runs a host task.
 class TaskScope {
  public:
   TaskScope() { ++task_state.depth; }
@@ -26,13 +26,13 @@ class TaskScope {
   const bool outer_ = std::exchange(task_state.self_wait, false);
 };
 
-// A task that this thread is running waits for its own end, and got an error for that. The exception of its failure
-// keeps no frames: they hold the array that failed, which holds the failure.
+// A task that this thread is running waited for its own end, and got an error. The exception of its failure keeps no
+// frames: they hold the array that failed, which holds the failure.
 void note_self_wait();
-// Of a task that ran at once: raises the exception that the handler of a signal raised meanwhile, if one did.
+// For a task that ran at once: raises the exception that the handler of a signal raised meanwhile, if one did.
 void raise_interruption();
 
 bool in_host_task();       // whether this thread is running one
-bool waited_for_itself();  // whether the innermost was refused a wait for its own end
+bool waited_for_itself();  // whether the innermost task was refused a wait for its own end
 
 }  // namespace forerun

@@ -1,5 +1,5 @@
-// The interpreter lock, acquired and released so that neither C++ exceptions nor the end of the interpreter leave it in
-// a wrong state.
+// Acquiring and releasing the interpreter lock (GIL) so that neither C++ exceptions nor the end of the interpreter
+// leave it in a wrong state.
 #pragma once
 #include <Python.h>
 #ifdef __linux__
@@ -11,10 +11,10 @@
 
 namespace forerun {
 
-// Runs `f`, which may come for the interpreter lock. An interpreter that goes away ends every thread that does so, up
-// to Python 3.13 by pthread_exit: it unwinds the stack, through C++ frames that catch all there is, must not throw, or
-// own Python objects, without the lock. As from Python 3.14 on, the thread sleeps instead, until the process ends. On
-// macOS and Windows the end of a thread unwinds no C++ frames.
+// Runs `f`, which may acquire the GIL. A finalizing interpreter ends every thread that does so, up to Python 3.13 by
+// pthread_exit: it unwinds the stack through C++ frames that catch all exceptions, must not throw, or own Python
+// objects, without the GIL. Instead, as from Python 3.14 on, the thread sleeps until the process ends. On macOS and
+// Windows the end of a thread unwinds no C++ frames.
 template <class F>
 decltype(auto) hang_if_finalizing(F f) {
 #ifdef __linux__
@@ -28,7 +28,7 @@ decltype(auto) hang_if_finalizing(F f) {
 #endif
 }
 
-// While it lives, this thread, which has the lock, is without it.
+// While it lives, this thread, which holds the GIL, releases it.
 class Unlocked {
  public:
   Unlocked() : state_(PyEval_SaveThread()) {}
@@ -41,14 +41,14 @@ class Unlocked {
   PyThreadState* state_;
 };
 
-// f() without the lock.
+// Calls f() without the GIL.
 template <class F>
 decltype(auto) without_lock(F f) {
   Unlocked unlocked;
   return f();
 }
 
-// While it lives, this thread, which may have the lock or not, has it.
+// While it lives, this thread holds the GIL, whether it held it before or not.
 class Locked {
  public:
   Locked() : state_(hang_if_finalizing([] { return PyGILState_Ensure(); })) {}
@@ -61,7 +61,7 @@ class Locked {
   PyGILState_STATE state_;
 };
 
-// Releases a Python object, in any thread; once there is no interpreter, there is no object.
+// Releases a Python object, in any thread; once the interpreter has ended, the object no longer exists.
 inline void release_object(PyObject* object) {
   if (!Py_IsInitialized()) return;
   Locked locked;

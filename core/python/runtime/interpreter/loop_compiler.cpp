@@ -56,7 +56,7 @@ void work() {
   }
 }
 
-// Without a thread descriptions stay until the next one is asked for.
+// If no thread can be started, descriptions wait until the next request.
 void wake() {
   State& s = state();
   std::lock_guard held(s.mutex);

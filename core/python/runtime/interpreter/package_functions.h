@@ -1,4 +1,4 @@
-// Python functions of the package that handle what is not done in C++.
+// Python functions of the package that the core calls for cases not implemented in C++.
 #pragma once
 #include <Python.h>
 

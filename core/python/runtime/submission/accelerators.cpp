@@ -18,7 +18,7 @@ bool has_accelerators = false;
 namespace {
 
 constexpr size_t kMostFallbacks = 10'000;
-// How often each operation ran on the host for want of code, by its name and line. Guarded by the interpreter lock.
+// How often each operation ran on the host for lack of code, by its name and line. Guarded by the interpreter lock.
 auto& fallbacks = *new std::map<std::pair<const char*, uint32_t>, uint64_t>;
 
 nb::list fallback_counts() {

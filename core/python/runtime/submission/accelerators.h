@@ -1,4 +1,4 @@
-// What the front end must know of accelerators: whether there are any, and what they could not do.
+// The front end's data about accelerators: whether any are in use, and the operations that they do not support.
 #pragma once
 #include "array/array.h"
 #include "engine/devices/memory_budget.h"
@@ -8,7 +8,7 @@ namespace forerun {
 // The number of the first accelerator among the engine's devices; those before it are parts of the processor.
 constexpr int kFirstAccelerator = 192;
 
-extern bool has_accelerators;  // one has been used: operations are placed (placement/placement.h)
+extern bool has_accelerators;  // whether one has been used: operations are placed (placement/placement.h)
 
 // An operation of this name was submitted to the host, as the accelerator has no code for it.
 void note_fallback(const char* name);

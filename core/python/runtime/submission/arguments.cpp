@@ -14,7 +14,8 @@ namespace forerun {
 
 namespace {
 
-// -1 with an exception set: it is not an integer. A bool, which Python takes for one, is mostly another argument.
+// -1 with an exception set: it is not an integer. A bool, which Python accepts as one, is mostly meant for another
+// argument.
 int64_t extent_of(const char* op, PyObject* o) {
   if (PyBool_Check(o))
     throw Error(ErrorKind::type,

@@ -11,7 +11,7 @@ namespace forerun {
 
 Dims parse_dims(const char* op, PyObject* o);  // an int or a sequence of ints
 int normal_axis(const char* op, int64_t axis, int ndim);
-// Convolutions and recurrent layers have kernels for two dtypes.
+// Checks the dtype: convolutions and recurrent layers have kernels for two dtypes.
 void check_has_kernels(const char* op, DType t);
 
 }  // namespace forerun

@@ -14,23 +14,22 @@ namespace forerun {
 // Whether immediate execution is possible now, and no thread records or captures operations.
 bool may_work_at_once();
 
-// The first element of an array whose values are computed and not poisoned; null: they may not be.
+// The first element of an array whose values are computed and not poisoned; null otherwise.
 inline const char* values_at_once(const Array& array) {
   const Buffer& storage = *array.storage();
   return storage.settled() && !storage.failure && storage.data() ? storage.data() + array.layout.offset : nullptr;
 }
 
-// The same of a read for the program, which need not be reported to a guard, a capture or the profiler.
+// The same for a read by the program, which need not be reported to a guard, a capture or the profiler.
 const char* looked_at_once(const Array& array);
 
-// The memory of a storage that may be written now; null: operations must do it. written_at_once() must follow, before
-// anything else can happen.
+// The memory of a storage that may be written now; null: operations must do it. written_at_once() must follow directly.
 inline char* room_at_once(const Buffer& storage) {
   bool free =
       storage.settled() && !storage.failure && storage.unfinished_uses() == 0 && storage.taken() && storage.unshared();
   return free ? storage.data() : nullptr;
 }
-// The first element of an array there.
+// The first element of an array in that memory.
 inline char* room_at_once(const Array& array) {
   char* room = room_at_once(*array.storage());
   return room ? room + array.layout.offset : nullptr;
@@ -43,10 +42,10 @@ inline void written_at_once(const Array& array) { written_at_once(*array.storage
 
 inline constexpr size_t kFilledAtOnce = 1 << 14;  // bytes of an array that a call fills
 
-// Whether the budget lets a new array take its memory now.
+// Whether the budget lets a new array allocate its memory now.
 bool may_take_at_once(const Array& made);
-// A new dense array whose memory is allocated, to be filled; written_at_once() must follow. No storage: there is no
-// memory for it at once.
+// A new dense array whose memory is allocated, to be filled; written_at_once() must follow. No storage: memory is not
+// available at once.
 Array made_at_once(DType dtype, const Dims& shape, int device);
 
 }  // namespace forerun

@@ -18,9 +18,10 @@ constinit thread_local Recording* capture = nullptr;
 void refuse_in_capture(const char* how) {
   if (!capture || !capture->repeatable()) return;
   Site where = site(current_site());
-  std::string what = std::string("code must not depend on values, got a ") + how + " at " + where.file + ":" +
-                     std::to_string(where.line);
-  if (capture->strict) throw Error(ErrorKind::runtime, "hybridize: " + what + "; without strict=True it may");
+  std::string what = std::string(how) + " (" + where.file + ":" + std::to_string(where.line) +
+                     ") is not allowed while the block is captured";
+  if (capture->strict)
+    throw Error(ErrorKind::runtime, "hybridize: " + what + "; without strict=True the block runs as written");
   capture->refuse_read(what, std::move(where.file), where.line);
 }
 
@@ -28,7 +29,7 @@ Array with_values(Array made) {
   if (!capture) return made;
   Array fresh = Array::make(made.layout.dtype, made.layout.shape, made.storage()->budget);
   const bool is_all_of_it = made.layout.offset == 0 && fresh.storage()->bytes == made.storage()->bytes;
-  if (is_all_of_it) fresh.layout.strides = made.layout.strides;  // results have the same bits
+  if (is_all_of_it) fresh.layout.strides = made.layout.strides;  // the same strides, so that results have the same bits
   Building op;
   build_copy(*op, made, fresh);
   op.issue(device_of(fresh));

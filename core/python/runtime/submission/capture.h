@@ -1,4 +1,4 @@
-// What this thread issues is recorded, to be issued again.
+// Recording of the operations that this thread issues, to issue them again.
 #pragma once
 
 #include "array/array.h"
@@ -8,9 +8,9 @@ namespace forerun {
 
 extern constinit thread_local Recording* capture;  // null: nothing is recorded
 
-// Values are about to be looked at: if the thread records, there will be no program, or it raises (Recording::strict).
+// Called before values are read: if the thread records, there will be no program, or it raises (Recording::strict).
 void refuse_in_capture(const char* how);
-// An array with values that this thread has just made without an op; recorded, they are copied anew in each run.
+// An array with values that this thread has just made without an op; while recording, they are copied anew in each run.
 Array with_values(Array made);
 
 }  // namespace forerun

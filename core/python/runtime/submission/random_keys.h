@@ -4,7 +4,7 @@
 
 namespace forerun {
 
-// The seed of all random numbers, and the number of the next operation that draws some.
+// The seed of all random numbers, and the number of the next operation that draws random numbers.
 struct RandomKeys {
   uint64_t seed, next;
 };

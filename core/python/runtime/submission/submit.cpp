@@ -31,8 +31,8 @@ constinit thread_local bool in_collective = false;
 
 namespace {
 
-// The ops of one placement are submitted without a wait between them, so that no other thread that has the interpreter
-// lock comes between a copy to the host and the copy back.
+// The ops of one placement are submitted without a wait between them, so that no other thread with the interpreter lock
+// submits ops between a copy to the host and the copy back.
 constinit thread_local bool placing = false;
 
 class PlacedTogether {
@@ -57,10 +57,10 @@ void wait_for_slot(Engine& engine) {
 }
 
 // The longest wait for a collective in synchronous mode: a peer that waits outside of forerun announces nothing, and
-// may reach the collective only after this rank goes on.
+// may reach the collective only after this rank continues.
 constexpr std::chrono::seconds kLongestCall{5};
 
-// The outputs of an op, to wait for them where each operation is waited for.
+// The outputs of an op, for waiting where each operation is waited for.
 class Outputs {
  public:
   // ranks: the lane of an op that depends on other ranks; null: it does not.
@@ -111,7 +111,7 @@ class Outputs {
   const Lane* ranks_;
 };
 
-// A device that was used before the settings changed.
+// Puts a device into use that was used before the settings changed.
 void use_again(Engine& engine, Op* op, int device) {
   try {
     engine.use_device(device);
@@ -133,7 +133,7 @@ void issue_placed(Op* op, int device, Queue::Kind kind, int memory, bool cheap) 
   const uint32_t cost = op->cost;
   if (cheap) op->cost = 0;
   if (engine.at_once.fits(*op) && !SubmissionGate::is_closed() && !capture && !synchronous) {
-    // Only what may fail, or is recorded, must know its line.
+    // Only ops that may fail, or are recorded, need their line.
     op->site = op->kernel()->droppable() && !engine.trace.on() ? 0 : current_site();
     if (engine.run_at_once(op)) return cheap ? raise_interruption() : void();
   }

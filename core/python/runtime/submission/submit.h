@@ -7,17 +7,18 @@
 namespace forerun {
 
 extern bool synchronous;
-// Of this thread: what it issues belongs to an exchange between devices. It may read arrays of other CPU devices where
-// they are, and goes before older ready ops.
+// For this thread: its operations belong to an exchange between devices. They may read arrays of other CPU devices in
+// place, and run before older ready ops.
 extern constinit thread_local bool in_collective;
-// Hands `op` to a queue of the device. May wait for room; throws PythonError if that is interrupted, or (synchronous
-// mode) if the op fails. `cheap`: a host task that costs no more than handing it over, so that it may run at once.
+// Hands `op` to a queue of the device. May wait for a free slot; throws PythonError if that is interrupted, or
+// (synchronous mode) if the op fails. `cheap`: a host task that costs no more than handing it over, so that it may run
+// at once.
 void issue(Op* op, int device, Queue::Kind kind = Queue::Kind::compute, bool cheap = false);
 // The same for an op that has the kernel of that device; its outputs are in the memory of the device `memory`. For
 // operations between ranks see waiting/left_queued.h.
 void issue_placed(Op* op, int device, Queue::Kind kind, int memory, bool cheap = false);
 
-// An op being built: given back if building it fails, issued otherwise.
+// An op being built: discarded if building it fails, issued otherwise.
 class Building {
  public:
   Building() = default;

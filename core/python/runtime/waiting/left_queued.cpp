@@ -27,7 +27,7 @@ struct Left {
 
 // Guarded by the interpreter lock. forget_ended() removes those that have ended.
 std::vector<Left>& all() {
-  static auto* ops = new std::vector<Left>;  // never destroyed: some may be in flight at the end
+  static auto* ops = new std::vector<Left>;  // never destroyed: some may be in flight at exit
   return *ops;
 }
 

@@ -1,8 +1,9 @@
 // Synchronous mode waits for each operation, except for a receive from another rank: the message may be sent only after
-// this rank goes on. The receive is left queued, as are the operations that depend on it, until their values are read.
+// this rank continues. The receive is left queued, as are the operations that depend on it, until their values are
+// read.
 //
 // A collective is waited for, unless another rank announces that it is blocked by operations left queued on it: that
-// rank may reach the collective only after this one goes on.
+// rank may reach the collective only after this one continues.
 #pragma once
 #include <vector>
 
@@ -19,7 +20,7 @@ void leave_queued(Op& op);
 // The same for an op that was issued, by the storages of its accesses. It may have ended.
 void leave_queued(std::vector<Storage*> written, std::vector<const Storage*> read);
 
-// The lane of the operations between ranks; null: none.
+// The lane of the operations between ranks; null: it does not exist yet.
 extern Lane* between_ranks;
 
 // Announces to other ranks, from begin() to its destruction, that this thread is blocked; only if operations that were

@@ -13,7 +13,7 @@ namespace forerun {
 
 namespace {
 
-const char* abandoned = nullptr;  // why no thread will do the pending work any more; null: it will be done
+const char* abandoned = nullptr;  // the reason why no thread will do the pending work; null: it will be done
 
 }  // namespace
 
@@ -40,7 +40,7 @@ void SubmissionGate::wait_open(bool always) {
     Blocked() { ++blocked_submitters_; }
     ~Blocked() { --blocked_submitters_; }
   } counted;
-  while (!may_pass())  // others may have been faster
+  while (!may_pass())  // other threads may have been faster
     logged_wait("at rest", [&](std::chrono::milliseconds slice) {
       for (auto i = slice.count(); i > 0 && !may_pass(); --i, left -= !always)
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -48,7 +48,7 @@ void SubmissionGate::wait_open(bool always) {
     });
 }
 
-// A thread that closes it again and again lets those through that have waited meanwhile.
+// A thread that closes the gate repeatedly lets those pass that have waited meanwhile.
 void SubmissionGate::release_submitters() {
   Unlocked unlocked;
   for (int i = 0; i < 5 && blocked_submitters_ > 0 && !owner_; ++i)

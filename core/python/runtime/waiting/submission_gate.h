@@ -1,4 +1,4 @@
-// The gate in front of the engine: while one thread brings the engine to rest, others submit nothing. Modelled in
+// The gate in front of the engine: while one thread quiesces the engine, others submit nothing. Modelled in
 // verification/models/life.py.
 #pragma once
 #include <atomic>
@@ -9,11 +9,11 @@ namespace forerun {
 
 class SubmissionGate {
  public:
-  // Keeps other threads from submitting; true: this thread has closed it before. With the interpreter lock, as open().
+  // Keeps other threads from submitting; true: this thread had already closed it. With the interpreter lock, as open().
   static bool close();
   static void open();
   static bool is_closed(std::memory_order order = std::memory_order_seq_cst) { return owner_.load(order) != 0; }
-  // Waits while another thread has closed it. A thread on which a task waits must pass in the end, so the wait is
+  // Waits while another thread has closed it. A thread on which a task waits must pass eventually, so the wait is
   // limited, unless `always`.
   static void wait_open(bool always);
   // Closes it for good: pending work is abandoned.
@@ -41,7 +41,7 @@ class ClosedGate {
   const bool before_;
 };
 
-// From now on, waits raise and say why: no thread does what is pending.
+// From now on, waits raise an error with this reason: no thread does the pending work.
 void abandon_pending_work(const char* why);
 bool engine_abandoned();
 void check_not_abandoned();  // RuntimeError

@@ -19,14 +19,14 @@ constinit thread_local uint8_t guards = 0;
 
 namespace {
 
-PyObject* refuse = nullptr;  // called as refuse(call, site) where a guard objects; guarded by the interpreter lock
+PyObject* refuse = nullptr;  // called as refuse(call, site) if a guard objects; guarded by the interpreter lock
 
 struct CallSite {
   const char* call;
   uint32_t site;
 };
 
-// The package's function that the program has called, or the array's method; or else `what`.
+// The package's function that the program has called, or the array's method; otherwise `what`.
 CallSite here(const char* what) {
   const char* called = nullptr;
   uint32_t site = current_site(&called);
@@ -35,7 +35,7 @@ CallSite here(const char* what) {
 
 void object(CallSite place) {
   if (!refuse) return;
-  uint8_t before = std::exchange(guards, 0);  // what it does may wait
+  uint8_t before = std::exchange(guards, 0);  // the function itself may wait
   Site s = site(place.site);
   PyObject* done = s.line ? PyObject_CallFunction(refuse, "s(si)", place.call, s.file.c_str(), s.line)
                           : PyObject_CallFunction(refuse, "sO", place.call, Py_None);
@@ -53,7 +53,7 @@ void tell(const char* kind, int64_t a, int64_t b) {
   Py_DECREF(done);
 }
 
-// A wait that Python code makes: within a `with` block.
+// A wait in Python code: a `with` block.
 struct Waiting {
   const char* what;
   std::optional<LoggedWait> wait;
@@ -72,7 +72,7 @@ void log_worker_lives() {
 
 void log_wait_for_room(const char* cause) {
   using Clock = std::chrono::steady_clock;
-  static Clock::time_point next;  // guarded by the interpreter lock, as is
+  static Clock::time_point next;  // guarded by the interpreter lock, as is the next
   static int64_t waits = 0;       // since the last report
   ++waits;
   if (!log || Clock::now() < next) return;
@@ -96,7 +96,7 @@ LoggedWait::~LoggedWait() {
   Engine& engine = Engine::get();
   if (!started_ || !engine.trace.on()) return;
   uint64_t ended = Trace::now();
-  PyObject *type, *value, *traceback;  // of what ended the wait, perhaps
+  PyObject *type, *value, *traceback;  // the exception that ended the wait, or null
   PyErr_Fetch(&type, &value, &traceback);
   CallSite place = what_ ? CallSite{what_, current_site()} : here("wait");
   PyErr_Restore(type, value, traceback);
@@ -114,7 +114,7 @@ void set_log(PyObject* function) { Py_XSETREF(log, Py_NewRef(function)); }
 void set_refuse(PyObject* function) { Py_XSETREF(refuse, Py_NewRef(function)); }
 
 void init_wait_log(Module& m) {
-  nb::class_<Waiting>(m, "Waiting", "While this thread is within it, it waits; `what`: why.")
+  nb::class_<Waiting>(m, "Waiting", "Inside its block, this thread counts as waiting; `what`: the cause.")
       .def(
           "__init__", [](Waiting* at, const char* what) { new (at) Waiting{intern(what), {}}; }, nb::arg("what"),
           Exclusive())

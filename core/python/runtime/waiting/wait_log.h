@@ -1,4 +1,5 @@
-// Calls that wait, or hand out values: which one, in which line, for how long; and whether this thread may (a guard).
+// Calls that wait, or return values: the call, its line, and the duration; and whether this thread may make them (a
+// guard).
 #pragma once
 #include <Python.h>
 
@@ -8,7 +9,7 @@
 
 namespace forerun {
 
-// While it lives: the method of an array that this thread is in. Of several within one another the outermost counts.
+// While it lives: the array's method in which this thread is. Of nested calls the outermost counts.
 class BlockingCall {
  public:
   explicit BlockingCall(const char* name) : before_(name_) {
@@ -23,8 +24,8 @@ class BlockingCall {
   const char* const before_;
 };
 
-// A wait of this thread, with the interpreter lock; one within another is a part of that. Throws PythonError before it
-// begins if a guard refuses it. `what`: why, if it is not a call that asks for values; null: it is one.
+// A wait of this thread, with the interpreter lock; a nested one is a part of the outer one. Throws PythonError before
+// it begins if a guard refuses it. `what`: the cause, if it is not a call that reads values; null: it is such a call.
 class LoggedWait {
  public:
   explicit LoggedWait(const char* what = nullptr);
@@ -44,12 +45,12 @@ class LoggedWait {
 void log_worker_lives();
 void log_wait_for_room(const char* cause);
 
-// Set the function for reports of workers and of back-pressure, log(kind, number, number), and that of a guard,
+// Sets the function for reports of workers and of back-pressure, log(kind, number, number), and that of a guard,
 // refuse(call, site), which may raise.
 void set_log(PyObject* function);
 void set_refuse(PyObject* function);
 
-// A call found what it asked for: a recording counts it, and a guard may refuse it.
+// A call found computed values: a recording counts it, and a guard may refuse it.
 constexpr uint8_t kGuardWaits = 1, kGuardReads = 2;
 extern constinit thread_local uint8_t guards;  // of this thread: a sum
 void note_read(const char* name);

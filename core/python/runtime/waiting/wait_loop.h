@@ -1,4 +1,4 @@
-// Waits in slices, between which signals are looked for.
+// Waits in slices, between which signals are checked.
 #pragma once
 #include <Python.h>
 
@@ -19,18 +19,19 @@
 
 namespace forerun {
 
-// In a host task: throws if the wait, or the storage, is settled only after the task's end, as far as is known now.
+// In a host task: throws if the wait ends, or the storage is settled, only after the task's end, as far as is known
+// now.
 void must_not_wait_for_itself(TaskWait& wait);
 void must_not_wait_for_itself(Storage& storage);
 
 // Repeats `wait(slice)` without the interpreter lock until it is true; signals may end it.
 template <class F>
 void wait_with_signals(const char* what, F wait, Storage* wanted = nullptr) {
-  constexpr std::chrono::milliseconds kSlice{40};  // between two looks for signals (Ctrl-C)
+  constexpr std::chrono::milliseconds kSlice{40};  // between two checks for signals (Ctrl-C)
   check_not_abandoned();
   StallWatch watch(what, wanted);
   AnnouncedWait announced;
-  std::optional<TaskWait> of_task;  // of a wait that lasts
+  std::optional<TaskWait> of_task;  // for a wait that lasts
   bool over = false;
   for (uint64_t slices = 1;; ++slices) {
     {
@@ -42,13 +43,13 @@ void wait_with_signals(const char* what, F wait, Storage* wanted = nullptr) {
     if (PyErr_CheckSignals() < 0 || !watch.check()) throw PythonError{};
     announced.begin();
     if (!wanted || !Executor::in_task() || !std::has_single_bit(slices))
-      continue;  // a look takes as long as much is pending
+      continue;  // the time of a check grows with the number of pending ops
     if (!of_task) of_task.emplace(Engine::get().task_waits, *wanted);
     must_not_wait_for_itself(*of_task);
   }
 }
 
-// The same for a wait that no call for values makes.
+// The same for a wait that is not a call for values.
 template <class F>
 void logged_wait(const char* what, F wait, Storage* wanted = nullptr) {
   LoggedWait logged(what);

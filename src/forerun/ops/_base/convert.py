@@ -351,11 +351,11 @@ def unsupported(op: str, **options: Any) -> None:
     >>> unsupported("op", like=None)
     >>> unsupported("op", like=1)
     Traceback (most recent call last):
-    NotImplementedError: op: like must not be given, got 1
+    NotImplementedError: op: argument `like` is not supported, got 1
     """
     for name, value in options.items():
         if value is not None:
-            raise NotImplementedError(f"{op}: {name} must not be given, got {value!r}")
+            raise NotImplementedError(f"{op}: argument `{name}` is not supported, got {value!r}")
 
 
 def broadcast_shapes(op: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
