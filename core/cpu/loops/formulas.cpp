@@ -27,27 +27,11 @@ bool has(Formula f, DType t) {
 
 }  // namespace
 
-<<<<<<< HEAD
 Formula formula_named(std::string_view name) {
   return static_cast<Formula>(std::find(std::begin(kNames), std::end(kNames), name) - std::begin(kNames));
 }
 
 bool has_formula(Formula formula, const DType* types, int operands) {
-=======
-Formula formula_of(const char* ufunc, const DType* types, int operands) {
-  // For bools the logical operations are those of bits.
-  const bool bools = types[0] == DType::b1 && types[operands - 1] == DType::b1;
-  const char* known = !bools                                   ? ufunc
-                      : std::strcmp(ufunc, "logical_and") == 0 ? "bitwise_and"
-                      : std::strcmp(ufunc, "logical_or") == 0  ? "bitwise_or"
-                      : std::strcmp(ufunc, "logical_xor") == 0 ? "bitwise_xor"
-                      : std::strcmp(ufunc, "logical_not") == 0 ? "invert"
-                                                               : ufunc;
-  const auto* found = std::find_if(std::begin(kNames) + 1, std::end(kNames),
-                                   [&](const char* name) { return std::strcmp(name, known) == 0; });
-  if (found == std::end(kNames)) return Formula::none;
-  const auto formula = static_cast<Formula>(found - kNames);
->>>>>>> words
   const bool tests = in(formula, Formula::less, Formula::isnan);
   bool good = has(formula, types[0]) && types[operands - 1] == (tests ? DType::b1 : types[0]);
   for (int k = 1; k + 1 < operands; ++k) good = good && types[k] == types[0];

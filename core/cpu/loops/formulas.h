@@ -6,7 +6,6 @@
 
 namespace forerun {
 
-<<<<<<< HEAD
 // The formula of this name; `count` if there is none.
 Formula formula_named(std::string_view name);
 const char* name(Formula formula);
@@ -21,20 +20,6 @@ bool has_formula(Formula formula, const DType* types, int operands);
 // with vectors of 32 bytes; a factor of two either way makes no difference to what depends on it.
 void set_eighths(Loop& loop, Formula ufunc, DType dtype, bool slow);
 // Whether loops that are compiled at run time have values of a dtype.
-=======
-// The formula of NumPy's ufunc of this name for operands of these dtypes, inputs before the output; Formula::none if
-// its results may depend on the code that computes it. Minimum, maximum and sign of floating-point numbers are left
-// out: for zeros and NaNs versions of NumPy differ, and arithmetic_loop() compares with NumPy.
-Formula formula_of(const char* ufunc, const DType* types, int operands);
-
-const char* name(Formula formula);
-
-// Sets about how long a loop of NumPy's takes, by the ufunc's name and the dtype of the first operand. slow: several
-// nanoseconds for each element in double precision. Measured for NumPy 2.4 with vectors of 32 bytes; a factor of two
-// either way makes no difference to the uses of this number.
-void set_eighths(Loop& loop, const char* ufunc, DType dtype, bool slow);
-// Whether loops that are compiled at run time support a dtype.
->>>>>>> words
 constexpr bool is_compiled(DType t) { return t == DType::b1 || is_integer(t) || t == DType::f32 || t == DType::f64; }
 
 }  // namespace forerun

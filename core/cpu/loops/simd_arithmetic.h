@@ -5,15 +5,9 @@
 
 namespace forerun {
 
-<<<<<<< HEAD
 // A loop for a NumPy ufunc of this formula and dtype that is faster than `numpy`, which it calls for strides and
-// overlaps that it does not know; `numpy` itself if there is none.
+// overlaps that it does not support; `numpy` itself if there is none.
 Loop arithmetic_loop(Formula formula, DType dtype, Loop numpy);
-=======
-// A loop for a NumPy ufunc of this name and dtype that is faster than `numpy`, which it calls for strides and overlaps
-// that it does not support; `numpy` itself if there is none.
-Loop arithmetic_loop(const char* ufunc, DType dtype, Loop numpy);
->>>>>>> words
 
 // The loop of second(first(a, b), c), or of second(c, first(a, b)) if the result is not the `left` operand; its inputs
 // are a, b, c; of a square only a, b. Each result is rounded once, as by two loops. Operands have consecutive elements,

@@ -9,13 +9,8 @@ namespace forerun {
 
 // Elements at offsets, combined with values a step apart.
 using EachFunction = void (*)(char* at, const int64_t* offsets, const char* from, int64_t step, int64_t n);
-<<<<<<< HEAD
-// That of a formula for elements and values of one dtype; null where there is none.
+// The function of a formula for elements and values of one dtype; null if there is none.
 EachFunction each_of(Formula formula, DType t);
-=======
-// The function of a ufunc of NumPy's, by its name, for elements and values of one dtype; null if there is none.
-EachFunction each_of(const char* ufunc, DType t);
->>>>>>> words
 
 // Applies a loop at each position, one after the other, so that an element whose position occurs twice is changed
 // twice: element = loop(element, value), or loop(element) with n_in 1, where the values are not read. types: the

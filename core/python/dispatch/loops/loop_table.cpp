@@ -102,16 +102,6 @@ bool same_bits(const UfuncObject* u, DType t) {
   return !is_inexact(t) || exact == Exact::all_numbers || (exact == Exact::real_numbers && !is_complex(t));
 }
 
-<<<<<<< HEAD
-=======
-// For outputs with gaps, NumPy 2.4's loops of these are wrong on some CPUs: they read the gaps as their input.
-bool wrong_for_strides(const char* op) {
-  static constexpr const char* kWrong[] = {"negative", "isnan", "isinf", "isfinite", "signbit"};
-  return std::any_of(std::begin(kWrong), std::end(kWrong),
-                     [&](const char* name) { return std::strcmp(op, name) == 0; });
-}
-
->>>>>>> words
 // --- the tables ------------------------------------------------------------------------------------------------------
 
 // Adds a loop of NumPy's, with its properties.
