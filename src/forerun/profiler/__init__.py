@@ -12,6 +12,7 @@ with `.json` a file for Perfetto; `graph(p.trace, "graph.svg")` draws what read 
 `whatif(p.trace, devices=8, ranks=64)` predicts a step on another machine.
 """
 
+from .._display.namespaces import dir_of
 from ._hooks.spans import spans as spans
 from ._hooks.summaries import Summaries as Summaries
 from ._replay.prediction import Change as Change
@@ -41,3 +42,10 @@ from .record import start as start
 from .record import stop as stop
 from .report import report as report
 from .timeline import timeline as timeline
+
+__all__ = [
+    "Blocked", "BlockedWarning", "Blocker", "blockers", "Bound", "bound", "Change", "Compiled", "Cost", "cost",
+    "Event", "Graph", "graph", "guard", "Line", "load", "OnHost", "Prediction", "Rank", "record", "Recording",
+    "report", "spans", "start", "stop", "Summaries", "timeline", "Trace", "whatif",
+]  # fmt: skip
+__dir__ = dir_of(__name__)

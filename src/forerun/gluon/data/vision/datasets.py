@@ -15,6 +15,7 @@ from typing import Any, BinaryIO, ClassVar
 
 import numpy
 
+from ...._display.namespaces import dir_of
 from ...download import download
 from ..dataset import Plan
 from .files import ImageFolderDataset as ImageFolderDataset
@@ -25,6 +26,7 @@ from .labelled import Labelled, Transform
 __all__ = [
     "MNIST", "FashionMNIST", "CIFAR10", "CIFAR100", "ImageFolderDataset", "ImageListDataset", "ImageRecordDataset",
 ]  # fmt: skip
+__dir__ = dir_of(__name__)
 
 Root = str | os.PathLike[str] | None
 _REPOSITORY = "https://apache-mxnet.s3-accelerate.dualstack.amazonaws.com/"
