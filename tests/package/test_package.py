@@ -138,6 +138,38 @@ class TestImport:
         assert list(forerun.pace(range(3))) == [0, 1, 2]
 
 
+# A function or an object of a package that hides a module of its name, and why.
+HIDDEN_MODULES = {"forerun.gluon.model_zoo.vision.alexnet": "MXNet's model zoo has both, by these names"}
+
+
+def hidden_modules(folder: pathlib.Path, package: str) -> set[str]:
+    """Return the modules of a package, and of those in it, of which the package's attribute is something else."""
+    namespace = vars(importlib.import_module(package))
+    found = set()
+    for path in folder.iterdir():
+        name = f"{package}.{path.stem}"
+        is_package = (path / "__init__.py").exists()
+        if is_package or (path.suffix == ".py" and not path.stem.startswith("__")):
+            importlib.import_module(name)  # which sets the attribute, unless the package has set it afterwards
+            found |= {name} if namespace[path.stem] is not sys.modules[name] else set()
+            found |= hidden_modules(path, name) if is_package else set()
+    return found
+
+
+def test_no_name_of_a_package_hides_a_module_of_that_name() -> None:
+    assert hidden_modules(ROOT / "src" / "forerun", "forerun") == set(HIDDEN_MODULES)
+
+
+def test_the_check_sees_a_hidden_module(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "sparse" / "inner").mkdir(parents=True)
+    (tmp_path / "sparse" / "__init__.py").touch()
+    (tmp_path / "sparse" / "inner" / "__init__.py").write_text("from .count import count as count\n")
+    (tmp_path / "sparse" / "inner" / "count.py").write_text("def count():\n    pass\n")
+    (tmp_path / "sparse" / "other.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    assert hidden_modules(tmp_path / "sparse", "sparse") == {"sparse.inner.count"}
+
+
 class TestMetadata:
     def test_version(self):
         assert importlib.metadata.version("forerun") == forerun.__version__

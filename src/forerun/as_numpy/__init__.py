@@ -27,7 +27,7 @@ from .importing import Imports, line_of
 from .libraries import ADAPTED, Libraries
 from .modules import Modules
 from .program_classes import converted
-from .report import Report
+from .reports import Report
 
 __all__ = ["install_as_numpy", "report", "uninstall_as_numpy"]
 __dir__ = dir_of(__name__)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from .._display.namespaces import dir_of
 from .._launch.link import RankFailed
 from ._peers import rank, size
-from .checkpoint import Checkpoint, checkpoint, resume
+from .checkpoints import Checkpoint, checkpoint, resume
 from .collectives import all_to_all, allgather, allreduce, barrier, broadcast, recv, reduce_scatter, send
 from .groups import Group
 from .metrics import reduce_metric
