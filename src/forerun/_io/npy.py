@@ -266,8 +266,10 @@ def write_values(file: BinaryIO, x: numpy.ndarray) -> None:
         for start in range(0, flat.size, PIECE):
             file.write(flat[start : start + PIECE].data)
         return
-    flags = ["external_loop", "buffered", "zerosize_ok"]
-    for piece in numpy.nditer(x, flags=flags, buffersize=PIECE // x.itemsize, order="C"):
+    pieces = numpy.nditer(
+        x, flags=["external_loop", "buffered", "zerosize_ok"], buffersize=PIECE // x.itemsize, order="C"
+    )
+    for piece in pieces:
         file.write(numpy.ascontiguousarray(piece).view("u1").data)
 
 

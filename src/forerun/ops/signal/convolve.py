@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy
 
@@ -106,7 +106,7 @@ def _cut(full: Array, n: int, k: int, mode: str, first: int) -> Array:
 
 
 @numpy_when_small(numpy.convolve, "a v mode", "aas")
-def convolve(a: ArrayLike, v: ArrayLike, mode: str = "full") -> Array:
+def convolve(a: ArrayLike, v: ArrayLike, mode: Literal["full", "same", "valid"] = "full") -> Array:
     """Return the convolution of two vectors: sums of a[i] * v[k - i], in their common dtype.
 
     Parameters
@@ -140,7 +140,7 @@ def convolve(a: ArrayLike, v: ArrayLike, mode: str = "full") -> Array:
 
 
 @numpy_when_small(numpy.correlate, "a v mode", "aas")
-def correlate(a: ArrayLike, v: ArrayLike, mode: str = "valid") -> Array:
+def correlate(a: ArrayLike, v: ArrayLike, mode: Literal["full", "same", "valid"] = "valid") -> Array:
     """Return the cross-correlation of two vectors: sums of a[i + k] * conj(v[i]). mode, errors: as for `convolve`.
 
     Parameters

@@ -285,7 +285,7 @@ def lexsort(keys: Sequence[ArrayLike] | Array, axis: int = -1) -> Array:
     >>> np.lexsort(([2, 1, 0], [0, 0, 1])).tolist()
     [1, 0, 2]
     """
-    arrays = asarrays(*keys)  # type: ignore[misc]  # arrays have their elements by number
+    arrays = asarrays(*keys)
     if not arrays or any(k.shape != arrays[0].shape for k in arrays):
         raise ValueError(f"lexsort: keys must be arrays of one shape, got {[k.shape for k in arrays]}")
     if arrays[0].ndim == 0:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy
 
@@ -359,7 +359,7 @@ def _flat(op: str, x: Array, axis: int | None) -> tuple[Any, int]:
     return (reshape(x, -1), 0) if axis is None or (x.ndim == 0 and axis in (0, -1)) else (x, axis_of(op, axis, x.ndim))
 
 
-def packbits(a: ArrayLike, /, axis: int | None = None, bitorder: str = "big") -> Array:
+def packbits(a: ArrayLike, /, axis: int | None = None, bitorder: Literal["big", "little"] = "big") -> Array:
     """Return eight elements in each byte, a bit for each that is not zero, along `axis` or of the flat array. uint8.
 
     Parameters
@@ -396,7 +396,9 @@ def packbits(a: ArrayLike, /, axis: int | None = None, bitorder: str = "big") ->
     return host_op("packbits", lambda v: numpy.packbits(v, along, bitorder), [x], shape, "uint8")
 
 
-def unpackbits(a: ArrayLike, /, axis: int | None = None, count: int | None = None, bitorder: str = "big") -> Array:
+def unpackbits(
+    a: ArrayLike, /, axis: int | None = None, count: int | None = None, bitorder: Literal["big", "little"] = "big"
+) -> Array:
     """Return the bits of bytes as elements that are 0 or 1, along `axis` or of the flat array. uint8.
 
     bitorder: as for `packbits`.
