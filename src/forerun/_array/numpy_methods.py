@@ -147,7 +147,8 @@ class NumpyMethods:
             return whole
         if _is_void(dtype):
             values: Any = self.numpy().view(dtype)
-            return values  # type: ignore[no-any-return]
+            converted: Array = values
+            return converted
         if isinstance(dtype, type) and issubclass(dtype, (numpy.ndarray, _core.Array)):
             raise TypeError(f"view: dtype must be a dtype, got {dtype}")
         result = _core.reinterpret(self, convert.as_dtype("view", dtype))

@@ -68,7 +68,7 @@ def copyto(dst: Array | numpy.ndarray, src: ArrayLike, casting: str = "same_kind
 
 
 @direct("put")
-def put(a: Array | numpy.ndarray, ind: Any, v: ArrayLike, mode: str = "raise") -> None:
+def put(a: Array | numpy.ndarray, ind: ArrayLike, v: ArrayLike, mode: str = "raise") -> None:
     """Write values at positions of the flat array, in place; values start over if there are fewer.
 
     Values are cast to a's dtype; without any, nothing is written.
@@ -98,7 +98,7 @@ def put(a: Array | numpy.ndarray, ind: Any, v: ArrayLike, mode: str = "raise") -
     if not _has_arrays(ind) and not isinstance(ind, numpy.ndarray):
         # as NumPy: arguments that are not arrays are cast from any dtype
         ind = ind.astype("int64") if isinstance(ind, numpy.integer) else fit("put", numpy.dtype("int64"), ind)
-    if a.size == 0 or ind.dtype == "uint64":  # errors of positions come before those of values
+    if a.size == 0 or getattr(ind, "dtype", None) == "uint64":  # errors of positions come before those of values
         places_within("put", ind, a.size, mode, a.device, "safe")
     new = flat_values("put", a, v)
     at = ravel(places_within("put", ind, a.size, mode if new.size else "clip", a.device, "safe"))

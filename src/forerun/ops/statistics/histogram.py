@@ -101,7 +101,7 @@ def _distinct_bytes(x: numpy.ndarray) -> tuple[numpy.ndarray, numpy.ndarray]:
 
 @numpy_when_small(numpy.histogram, "a bins", "ac", "f")
 def histogram(
-    a: ArrayLike, bins: Any = 10, range: tuple[float, float] | None = None, density: bool | None = None,
+    a: ArrayLike, bins: ArrayLike | str = 10, range: tuple[float, float] | None = None, density: bool | None = None,
     weights: ArrayLike | None = None,
 ) -> tuple[Array, Array]:  # fmt: skip
     """Count the numbers in each bin. Return the counts and the edges of the bins.
@@ -148,13 +148,13 @@ def histogram(
         inputs.append(asarray_like_device(weights, x))
         if inputs[1].shape != x.shape:
             raise ValueError(f"histogram: weights must have shape {x.shape}, got {inputs[1].shape}")
-    if numpy.ndim(bins):
+    given_bins: Any = bins
+    if numpy.ndim(given_bins):
         edges = vector_of("histogram", asarray_like_device(bins, x))
         inputs.append(edges)
         count, dtype = edges.size - 1, edges.dtype
     else:
-        edges, bins = None, count_of("histogram", "bins", bins)
-        count = bins
+        edges, count = None, count_of("histogram", "bins", bins)
         dtype = x.dtype if is_inexact(x.dtype) else default_float()
     if count < 1:
         raise ValueError(f"histogram: there must be at least one bin, got {count}")
@@ -164,7 +164,7 @@ def histogram(
     counts = promote(counts, default_float()) if density else counts
 
     def counted(*values: numpy.ndarray) -> tuple[numpy.ndarray, numpy.ndarray]:
-        known = bins if edges is None else values[-1]
+        known: Any = count if edges is None else values[-1]
         given = None if weights is None else values[1]
         numbers = values[0]
         if given is None and numbers.dtype.itemsize == 1 and numbers.dtype.kind != "b" and numbers.size > _MANY_BYTES:
@@ -178,7 +178,7 @@ def histogram(
 
 
 def histogram_bin_edges(
-    a: ArrayLike, bins: Any = 10, range: tuple[float, float] | None = None, weights: ArrayLike | None = None
+    a: ArrayLike, bins: ArrayLike | str = 10, range: tuple[float, float] | None = None, weights: ArrayLike | None = None
 ) -> Array:
     """Return the edges of the bins that `histogram` uses, with its parameters and errors.
 

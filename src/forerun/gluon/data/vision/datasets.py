@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, ClassVar
+from typing import Any, BinaryIO, ClassVar, cast
 
 import numpy
 
@@ -89,7 +89,7 @@ def _unpacked(path: Path) -> Iterator[BinaryIO]:
     """A file to read, unpacked as it is read. ValueError if it is damaged."""
     try:
         with (gzip.open if path.suffix == ".gz" else open)(path, "rb") as file:
-            yield file  # type: ignore[misc]
+            yield cast("BinaryIO", file)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise ValueError(f"{path}: must be compressed by gzip, got {error}") from None
 
