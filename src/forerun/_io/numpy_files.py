@@ -52,6 +52,11 @@ def save(file: FileLike, arr: ArrayLike, allow_pickle: bool = True, *, wait: boo
     array
         The size of the file in bytes.
 
+    Raises
+    ------
+    OSError
+        If the file cannot be written.
+
     Examples
     --------
     >>> import tempfile
@@ -105,6 +110,11 @@ def savez(file: FileLike, *args: ArrayLike, allow_pickle: bool = True, wait: boo
     -------
     array
         The size of the file in bytes.
+
+    Raises
+    ------
+    ValueError
+        If a name is given twice.
 
     Examples
     --------

@@ -349,6 +349,11 @@ def base_repr(number: int, base: int = 2, padding: int = 0) -> str:
     str
         An integer in a base from 2 to 36 (ValueError if another).
 
+    Raises
+    ------
+    ValueError
+        For another base.
+
     Examples
     --------
     >>> from forerun import np

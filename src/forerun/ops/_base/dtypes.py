@@ -190,6 +190,13 @@ def result_type(*arrays_and_dtypes: Any) -> numpy.dtype:
     dtype
         The dtype that arrays and dtypes have together.
 
+    Raises
+    ------
+    ValueError
+        Without arguments.
+    TypeError
+        For a dtype that arrays cannot have.
+
     Examples
     --------
     >>> from forerun import np

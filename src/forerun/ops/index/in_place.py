@@ -42,6 +42,11 @@ def copyto(dst: Array | numpy.ndarray, src: ArrayLike, casting: str = "same_kind
     where : array_like, optional
         A mask of the elements to write.
 
+    Raises
+    ------
+    TypeError
+        If the rule does not allow the cast.
+
     Examples
     --------
     >>> from forerun import np
@@ -84,6 +89,11 @@ def put(a: Array | numpy.ndarray, ind: ArrayLike, v: ArrayLike, mode: str = "rai
     mode : str, optional
         The treatment of positions out of range: "raise" (IndexError, where the array is read if positions are a
         forerun array), "clip", "wrap".
+
+    Raises
+    ------
+    IndexError
+        For a position out of range in the mode "raise": where the array is read, if positions are a forerun array.
 
     Examples
     --------
@@ -134,6 +144,11 @@ def put_along_axis(arr: Array | numpy.ndarray, indices: ArrayLike, values: Array
     axis : int
         The axis; None for the flat array.
 
+    Raises
+    ------
+    ValueError
+        If values do not fit.
+
     Examples
     --------
     >>> from forerun import np
@@ -166,6 +181,11 @@ def fill_diagonal(a: Array | numpy.ndarray, val: ArrayLike, wrap: bool = False) 
         The values to write.
     wrap : bool, optional
         In a matrix with more rows than columns, again below each square.
+
+    Raises
+    ------
+    ValueError
+        If the array has more than two axes, and not all of one extent.
 
     Examples
     --------

@@ -64,6 +64,13 @@ def choose(a: ArrayLike, choices: Sequence[ArrayLike] | Array, out: Out = None, 
     array
         The chosen elements.
 
+    Raises
+    ------
+    ValueError
+        Without choices, if shapes do not fit, or for a number that is out of range in the mode "raise".
+    TypeError
+        If numbers are not integers.
+
     Examples
     --------
     >>> from forerun import np

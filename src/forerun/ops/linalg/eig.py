@@ -210,6 +210,11 @@ def eig(a: ArrayLike) -> EigResult:
     EigResult
         Eigenvalues.
 
+    Raises
+    ------
+    LinAlgError
+        If matrices are not square; where results are read, if values are not finite.
+
     Examples
     --------
     >>> from forerun import np

@@ -341,6 +341,11 @@ def trapezoid(y: ArrayLike, x: ArrayLike | None = None, dx: ArrayLike = 1.0, axi
     array
         The area under samples along `axis`.
 
+    Raises
+    ------
+    ValueError
+        If `x` has neither y's shape nor the extent of the axis.
+
     Examples
     --------
     >>> from forerun import np

@@ -44,6 +44,11 @@ def isin(
     array
         Whether each element is in `test_elements`.
 
+    Raises
+    ------
+    ValueError
+        For another kind, or "table" for dtypes other than integers.
+
     Examples
     --------
     >>> from forerun import np

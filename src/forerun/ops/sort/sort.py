@@ -127,7 +127,7 @@ def sort(
     axis : int, optional
         The axis; None for the flat array.
     kind : str, optional
-        A kind of NumPy's, all of which sort stably here; ValueError for another word.
+        A kind of NumPy's, all of which sort stably here.
     order : str, optional
         Must not be given: arrays have no fields.
     stable : bool, optional
@@ -139,6 +139,11 @@ def sort(
     -------
     array
         `a` with its elements in ascending order along `axis`.
+
+    Raises
+    ------
+    ValueError
+        For another kind.
 
     Examples
     --------
@@ -270,7 +275,7 @@ def lexsort(keys: Sequence[ArrayLike] | Array, axis: int = -1) -> Array:
     Parameters
     ----------
     keys : array_like
-        Arrays of one shape, or the rows of an array; ValueError if shapes differ or there is no key.
+        Arrays of one shape, or the rows of an array.
     axis : int, optional
         The axis to sort along.
 
@@ -278,6 +283,11 @@ def lexsort(keys: Sequence[ArrayLike] | Array, axis: int = -1) -> Array:
     -------
     array
         Positions that sort by several keys along `axis`.
+
+    Raises
+    ------
+    ValueError
+        If shapes differ, or there is no key.
 
     Examples
     --------

@@ -262,6 +262,13 @@ def histogramdd(
     tuple of array and tuple of arrays
         The counts, and the edges of the bins along each axis.
 
+    Raises
+    ------
+    ValueError
+        If bins do not fit the axes; where the result is read, if edges do not rise.
+    TypeError
+        If bins are given by a word.
+
     Examples
     --------
     >>> from forerun import np
