@@ -4,15 +4,12 @@
 
 _core.__prefix__:
     \from collections.abc import Callable, Iterator, Sequence
-    \from typing import Any, Self, TypeAlias
+    \from typing import Any, Self
     import numpy as _numpy
     from forerun._array.ndarray import ndarray as _ndarray
     from forerun._runtime.device import Device as _Device
     from forerun.typing import DTypeLike as _DTypeLike
     from forerun.typing import Shape as _Shape
-
-    # The stride, the dilation, the padding, the groups, and the extents of the data.
-    _ConvSettings: TypeAlias = tuple[Sequence[int], Sequence[int], Sequence[int], int, Sequence[int]]
 
     class Array:
         """An array: a storage, and how its elements lie in it. Base of the class that users see."""
@@ -286,15 +283,28 @@ _core\.neighbours$:
         \doc
 
 _core\.conv$:
-    def conv(x: Array, w: Array, settings: _ConvSettings) -> _ndarray:
+    def conv(
+        x: Array,
+        w: Array,
+        settings: tuple[Sequence[int], Sequence[int], Sequence[int], int, Sequence[int]],
+    ) -> _ndarray:
         \doc
 
 _core\.conv_back$:
-    def conv_back(y: Array, w: Array, settings: _ConvSettings) -> _ndarray:
+    def conv_back(
+        y: Array,
+        w: Array,
+        settings: tuple[Sequence[int], Sequence[int], Sequence[int], int, Sequence[int]],
+    ) -> _ndarray:
         \doc
 
 _core\.conv_weight$:
-    def conv_weight(y: Array, x: Array, settings: _ConvSettings, shape: Sequence[int]) -> _ndarray:
+    def conv_weight(
+        y: Array,
+        x: Array,
+        settings: tuple[Sequence[int], Sequence[int], Sequence[int], int, Sequence[int]],
+        shape: Sequence[int],
+    ) -> _ndarray:
         \doc
 
 _core\.pool$:
