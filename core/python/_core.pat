@@ -3,11 +3,13 @@
 # Format: https://nanobind.readthedocs.io/en/latest/typing.html#pattern-files
 
 _core.__prefix__:
-    \from collections.abc import Sequence
+    \from collections.abc import Callable, Iterator, Sequence
     \from typing import Any, Self
     import numpy as _numpy
     from forerun._array.ndarray import ndarray as _ndarray
     from forerun._runtime.device import Device as _Device
+    from forerun.typing import DTypeLike as _DTypeLike
+    from forerun.typing import Shape as _Shape
 
     class Array:
         """An array: a storage, and the layout of its elements. Base of the class that users see."""
@@ -39,6 +41,7 @@ _core.__prefix__:
         def __complex__(self) -> complex: ...
         def __index__(self) -> int: ...
         def __len__(self) -> int: ...
+        def __iter__(self) -> Iterator[Self]: ...
         def __getitem__(self, index: Any, /) -> Self: ...
         def __setitem__(self, index: Any, value: Any, /) -> None: ...
         def __eq__(self, other: Any, /) -> Any: ...
@@ -165,17 +168,202 @@ _core.__prefix__:
         whole: bool
         def __call__(self, inputs: tuple[Any, ...], /) -> Any: ...
 
-_core\.(empty|full|from_numpy|taken|cast|copy|view|reshape|transpose|broadcast_to|getitem|as_scalar|as_array|detach|blank|as_base_array)$:
-    def \1(*args: Any, **kwargs: Any) -> _ndarray: ...
+_core\.from_numpy$:
+    def from_numpy(values: _numpy.ndarray[Any, Any] | _numpy.generic, device: _Device | None = None) -> _ndarray:
+        \doc
 
-_core\.(reduce|sum_to|scan|matmul|conv|conv_back|conv_weight|pool|pool_back|gather|gather_along|concatenate|random)$:
-    def \1(*args: Any, **kwargs: Any) -> _ndarray: ...
+_core\.taken$:
+    def taken(values: _numpy.ndarray[Any, Any], device: _Device | None = None) -> _ndarray:
+        \doc
 
-_core\.(reinterpret|part|read_only|from_dlpack|clock|transform|read)$:
-    def \1(*args: Any, **kwargs: Any) -> _ndarray: ...
+_core\.scalars$:
+    def scalars(values: Sequence[float], dtype: _DTypeLike, device: _Device) -> _ndarray:
+        \doc
 
-_core\.(host|rnn|rnn_back)$:
-    def \1(*args: Any, **kwargs: Any) -> list[_ndarray]: ...
+_core\.empty$:
+    def empty(shape: _Shape, dtype: _DTypeLike, device: _Device | None = None) -> _ndarray: ...
+
+_core\.full$:
+    def full(shape: _Shape, value: object, dtype: _DTypeLike, device: _Device | None = None) -> _ndarray: ...
+
+_core\.cast$:
+    def cast(a: Array, dtype: _DTypeLike, /) -> _ndarray: ...
+
+_core\.clock$:
+    def clock(after: Sequence[Array]) -> _ndarray:
+        \doc
+
+_core\.copy$:
+    def copy(a: Array, device: _Device | None = None, queue: bool = False) -> _ndarray:
+        \doc
+
+_core\.view$:
+    def view(a: Array, shape: Sequence[int], strides: Sequence[int], offset: int = 0) -> _ndarray: ...
+
+_core\.reinterpret$:
+    def reinterpret(a: Array, dtype: _DTypeLike) -> _ndarray:
+        \doc
+
+_core\.part$:
+    def part(a: Array, imaginary: bool) -> _ndarray:
+        \doc
+
+_core\.reshape$:
+    def reshape(a: Array, shape: _Shape, /) -> _ndarray: ...
+
+_core\.transpose$:
+    def transpose(a: Array, axes: Sequence[int], /) -> _ndarray: ...
+
+_core\.broadcast_to$:
+    def broadcast_to(a: Array, shape: _Shape, /) -> _ndarray: ...
+
+_core\.read_only$:
+    def read_only(a: Array, on: bool = True) -> _ndarray:
+        \doc
+
+_core\.getitem$:
+    def getitem(a: Array, index: object) -> _ndarray:
+        \doc
+
+_core\.read$:
+    def read(a: Array, index: object) -> _ndarray:
+        \doc
+
+_core\.as_scalar$:
+    def as_scalar(a: Array) -> _ndarray:
+        \doc
+
+_core\.as_array$:
+    def as_array(a: Array) -> _ndarray:
+        \doc
+
+_core\.from_dlpack$:
+    def from_dlpack(capsule: object, device: _Device | None, copy: int) -> _ndarray:
+        \doc
+
+_core\.reduce$:
+    def reduce(
+        op: Ufunc, a: Array, axes: Sequence[int], dtype: _DTypeLike = None, keepdims: bool = False, name: str = "",
+    ) -> _ndarray: ...
+
+_core\.sum_to$:
+    def sum_to(a: Array, shape: Sequence[int], /) -> _ndarray: ...
+
+_core\.scan$:
+    def scan(op: Ufunc, a: Array, axis: int, dtype: _DTypeLike = None, name: str = "") -> _ndarray: ...
+
+_core\.matmul$:
+    def matmul(a: Array, b: Array, transpose_a: bool = False, transpose_b: bool = False) -> _ndarray: ...
+
+_core\.concatenate$:
+    def concatenate(arrays: Sequence[Array], axis: int = 0) -> _ndarray: ...
+
+_core\.random$:
+    def random(
+        kind: str, shape: _Shape, dtype: _DTypeLike, device: _Device | None, lo: object, hi: object,
+        stream: object = None,
+    ) -> _ndarray: ...
+
+_core\.host$:
+    def host(
+        fn: Callable[..., object], inputs: Sequence[Array],
+        outs: Sequence[Array | tuple[Sequence[int], _DTypeLike]], device: _Device | None = None, name: str = "host",
+        queue: str = "compute", trusted: bool = False, fills: bool = False, pieces: int = 1, axis: int = 0,
+        at_once: int = 0,
+    ) -> list[_ndarray]: ...
+
+_core\.gather$:
+    def gather(a: Array, indices: Sequence[Array], axis: int = 0, op_name: str = "take") -> _ndarray: ...
+
+_core\.gather_along$:
+    def gather_along(a: Array, indices: Array, axis: int, op_name: str = "take", from_end: bool = True) -> _ndarray: ...
+
+_core\.neighbours$:
+    def neighbours(a: Array, weights: Array, first: int, length: int) -> _ndarray | None:
+        \doc
+
+_core\.conv$:
+    def conv(
+        x: Array,
+        w: Array,
+        settings: tuple[Sequence[int], Sequence[int], Sequence[int], int, Sequence[int]],
+    ) -> _ndarray:
+        \doc
+
+_core\.conv_back$:
+    def conv_back(
+        y: Array,
+        w: Array,
+        settings: tuple[Sequence[int], Sequence[int], Sequence[int], int, Sequence[int]],
+    ) -> _ndarray:
+        \doc
+
+_core\.conv_weight$:
+    def conv_weight(
+        y: Array,
+        x: Array,
+        settings: tuple[Sequence[int], Sequence[int], Sequence[int], int, Sequence[int]],
+        shape: Sequence[int],
+    ) -> _ndarray:
+        \doc
+
+_core\.pool$:
+    def pool(x: Array, kernel: Sequence[int], stride: Sequence[int], largest: bool) -> _ndarray:
+        \doc
+
+_core\.pool_back$:
+    def pool_back(
+        g: Array, x: Array | None, y: Array | None, shape: Sequence[int], kernel: Sequence[int],
+        stride: Sequence[int],
+    ) -> _ndarray:
+        \doc
+
+_core\.rnn$:
+    def rnn(
+        rule: str, reversed: bool, x: Array, h: Array | None, c: Array | None, w: Array, b: Array,
+    ) -> tuple[_ndarray, _ndarray | None, _ndarray | None]:
+        \doc
+
+_core\.rnn_back$:
+    def rnn_back(
+        rule: str, reversed: bool, gy: Array, gc: Array | None, h: Array | None, c: Array | None, w: Array,
+        y: Array, cells: Array | None, kept: Array | None,
+    ) -> tuple[_ndarray, _ndarray | None, _ndarray | None, _ndarray]:
+        \doc
+
+_core\.transform$:
+    def transform(
+        ufunc: _numpy.ufunc, op: str, x: Array, axis: int, m: int, factor: object, per_line: int,
+    ) -> _ndarray:
+        \doc
+
+_core\.current_site$:
+    def current_site() -> tuple[str, int] | None: ...
+
+_core\.record$:
+    def record(op: object, inputs: tuple[Array, ...], outputs: tuple[Array, ...], attrs: object, save: int) -> None: ...
+
+_core\.detach$:
+    def detach(a: Array, /) -> _ndarray: ...
+
+_core\.run_backward$:
+    def run_backward(
+        op: str, heads: Sequence[Array], head_grads: Sequence[Array | None] | None,
+        variables: Sequence[Array] | None, keep_graph: bool, create_graph: bool, train_mode: bool,
+        zeros: bool = True,
+    ) -> list[Any]:
+        \doc
+
+_core\.capture_end$:
+    def capture_end(
+        inputs: Sequence[Array], free: int, results: Sequence[Array], saved: Sequence[Array], about: object,
+        graded: Sequence[int], leaves: Sequence[Any], name: str, apart: bool,
+    ) -> Program:
+        \doc
+
+_core\.as_base_array$:
+    def as_base_array(a: Array, /) -> _ndarray:
+        \doc
 
 _core\.(stats|in_use)$:
     def \1() -> dict[str, int]: ...
@@ -188,6 +376,3 @@ _core\.bfloat16$:
 
 _core\.gradient_versions$:
     def gradient_versions(arrays: Sequence[Any], /) -> list[int]: ...
-
-_core\.(scalars|capture_end|neighbours|record|run_backward|current_site)$:
-    def \1(*args: Any, **kwargs: Any) -> Any: ...

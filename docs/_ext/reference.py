@@ -179,8 +179,9 @@ def entry(namespace: str, name: str, obj: Any) -> list[str]:
     shown = [p for p in signature.parameters.values() if p.name not in ("casting", "order", "subok", "signature")]
     text = re.sub(r"See `numpy\.\w+` for the remaining parameters\.\n", "", obj.__doc__ or "")  # a link follows
     body = docstrings.as_rst(text.splitlines())
+    called = re.sub(r"(: |-> )'([^']*)'", r"\1\2", str(signature.replace(parameters=shown)))  # types by their names
     return [
-        f".. py:function:: {name}{signature.replace(parameters=shown)}",
+        f".. py:function:: {name}{called}",
         "",
         *(f"   {line}" for line in body),
         "",

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._runtime import blas as blas  # before anything else imports the core, or NumPy
 from . import _core as _core
-from ._wiring import engine as _wiring
+from ._wiring.engine import wire as _wire
 from ._runtime import lifecycle as lifecycle
 from ._runtime.settings import config as config
 from ._runtime.settings import configure as configure
@@ -66,12 +66,12 @@ if TYPE_CHECKING:  # what is imported when it is first used
     from .as_numpy import install_as_numpy as install_as_numpy
     from ._display.progress import progress as progress
     from .compat import install_as_mxnet as install_as_mxnet
-    from .profiler import graph as graph  # type: ignore[no-redef]  # which has a module of that name
+    from .profiler import graph as graph
     from ._capture.captured import hybrid as hybrid
 
 __version__ = "0.1.0"
 
-_wiring.wire()
+_wire()
 
 # Front ends are imported when they are first used, to keep `import forerun` short; functions, with the module of each.
 _MODULES = (

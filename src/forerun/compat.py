@@ -22,10 +22,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from . import nd, npx
+from ._display.namespaces import dir_of
 from ._interop.mxnet_modules import ABSENT, MODULES
 from ._runtime import device
 
 __all__ = ["install_as_mxnet", "uninstall_as_mxnet"]
+__dir__ = dir_of(__name__)
 
 _PLACES = {
     "Context": device.Device, "Device": device.Device, "cpu": device.cpu, "gpu": device.gpu,

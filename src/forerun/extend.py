@@ -18,7 +18,9 @@ piecewise constant functions. See docs/explanation/operations.md.
 
 from __future__ import annotations
 
+from ._display.namespaces import dir_of
 from .ops._base.host_task import host
 from .ops._base.primitive import Elementwise, Primitive, elementwise, nondifferentiable, primitive
 
 __all__ = ["Elementwise", "Primitive", "elementwise", "host", "nondifferentiable", "primitive"]
+__dir__ = dir_of(__name__)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from . import np
+from ._display.namespaces import dir_of
 from .ops._base.random_stream import current
 from .ops.vision.decode import decoded as decoded
 from .ops.vision.decode import imdecode, imread
@@ -33,6 +34,7 @@ __all__ = [
     "imread", "imdecode", "imresize", "resize_short", "fixed_crop", "random_crop", "center_crop", "random_size_crop",
     "imrotate", "random_rotate", "color_normalize", "copyMakeBorder", "scale_down", "draws",
 ]  # fmt: skip
+__dir__ = dir_of(__name__)
 
 Crop = tuple[int, int, int, int]
 

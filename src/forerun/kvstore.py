@@ -9,11 +9,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import distributed as _dist
+from ._display.namespaces import dir_of
 
 if TYPE_CHECKING:
     from .typing import Array
 
 __all__ = ["KVStore", "create"]
+__dir__ = dir_of(__name__)
 
 # MXNet has two spellings of the last.
 _OVER_DEVICES, _OVER_RANKS = ("local", "device"), ("dist", "dist_sync", "dist_sync_device", "dist_device_sync")

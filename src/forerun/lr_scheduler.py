@@ -14,7 +14,10 @@ import bisect
 import math
 from collections.abc import Sequence
 
+from ._display.namespaces import dir_of
+
 __all__ = ["LRScheduler", "FactorScheduler", "MultiFactorScheduler", "PolyScheduler", "CosineScheduler"]
+__dir__ = dir_of(__name__)
 
 
 class LRScheduler:

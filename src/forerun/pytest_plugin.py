@@ -16,10 +16,12 @@ from collections.abc import Generator, Iterator
 
 import pytest
 
+from ._display.namespaces import dir_of
 from ._runtime.settings import config, configure
 from .testing import unread_errors
 
 __all__ = ["forerun_engine"]
+__dir__ = dir_of(__name__, "pytest_configure", "pytest_runtest_call")  # pytest finds its hooks by dir()
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from ._display.namespaces import dir_of
 from ._io import file_ops as issue
 from ._io import ordering as order
 from ._io import safetensors as form
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 
 __all__ = ["save_file", "load_file", "save", "load", "safe_open"]
+__dir__ = dir_of(__name__)
 
 
 def save_file(

@@ -13,12 +13,14 @@ from typing import Any
 import numpy
 
 from . import autograd, np
+from ._display.namespaces import dir_of
 from ._runtime import core as _core
 from ._runtime.settings import config
 from .profiler import guard
 from .typing import Array, ArrayLike
 
 __all__ = ["assert_same_bits", "check_grads", "closed_gate", "unread_errors"]
+__dir__ = dir_of(__name__)
 
 
 def assert_same_bits(found: ArrayLike, expected: ArrayLike) -> None:

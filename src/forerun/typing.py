@@ -18,6 +18,7 @@ from typing import IO, Any, Protocol, SupportsIndex, TypeAlias, TypeVar, Union
 import numpy.typing
 
 from ._array.ndarray import ndarray as Array
+from ._display.namespaces import dir_of
 from ._runtime.device import Device
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "SupportsArray",
     "SupportsDLPack",
 ]
+__dir__ = dir_of(__name__)
 
 T_co = TypeVar("T_co", covariant=True)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import io
 import math
 import operator
@@ -38,6 +39,14 @@ def test_attributes_of_numpys_arrays() -> None:
         assert f"`{name}`" in ROOT.joinpath("docs/reference/interoperation.md").read_text()
         with pytest.raises(AttributeError):
             getattr(np.zeros(2), name)
+
+
+def test_methods_have_signatures() -> None:
+    names = [n for n, v in inspect.getmembers(np.ndarray, callable) if not n.startswith("_")]
+    shown = {name: str(inspect.signature(getattr(np.ndarray, name)).replace(return_annotation=str)) for name in names}
+    assert shown["item"] == "(self, /, *args) -> str"
+    assert {shown[name] for name in ("numpy", "tolist", "wait", "wait_to_read")} == {"(self, /) -> str"}
+    assert list(inspect.signature(np.flatiter).parameters) == ["base"]
 
 
 # --- copies and pickles -------------------------------------------------------------------------------------------

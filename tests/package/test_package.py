@@ -45,6 +45,26 @@ def public_modules() -> list[str]:
 MODULES = public_modules()
 
 
+def namespaces() -> dict[str, ModuleType]:
+    """Return the modules that a user finds by `dir`: the package, those that it lists, and so on."""
+    found: dict[str, ModuleType] = {}
+    left = [importlib.import_module(f"forerun{name}") for name in ("", ".compat", ".nd", ".pytest_plugin")]
+    while left:
+        module = left.pop()
+        if module.__name__ not in found and module.__name__.startswith("forerun"):
+            found[module.__name__] = module
+            left += [v for v in (getattr(module, name) for name in dir(module)) if isinstance(v, ModuleType)]
+    return found
+
+
+NAMESPACES = namespaces()
+OTHER_NAMES = {  # that a module lists beside `__all__`: looked up when they are used, or by pytest
+    "forerun.nd": importlib.import_module("forerun.nd")._SAME_IN_NP
+    | importlib.import_module("forerun.nd")._SAME_IN_NPX,
+    "forerun.pytest_plugin": {"pytest_configure", "pytest_runtest_call"},
+}
+
+
 class TestImport:
     def test_brings_no_front_end_and_no_other_package(self):
         loaded = output(
@@ -90,19 +110,25 @@ class TestImport:
         program = "before = set(dir())\nfrom forerun import *\nprint(*set(dir()) - before - {'before'})"
         assert set(output(program)) == set(forerun.__all__)
 
-    @pytest.mark.parametrize(
-        ("name", "modules"),
-        [
-            ("np", "emath fft lib linalg random"), ("npx", "image random"), ("autograd", ""),
-            ("gluon", "contrib data loss metric model_zoo nn rnn utils"),
-        ],
-    )  # fmt: skip
-    def test_a_namespace_lists_nothing_that_it_is_made_with(self, name, modules):
-        module = getattr(forerun, name)
-        values = {n: getattr(module, n) for n in dir(module) if not n.startswith("_")}
-        assert {n for n, v in values.items() if isinstance(v, ModuleType)} == set(modules.split())
-        assert {"Any", "TYPE_CHECKING", "annotations", "host_op", "sys"}.isdisjoint(values)
-        assert [n for n, v in values.items() if getattr(v, "__module__", None) == "collections.abc"] == []
+    @pytest.mark.parametrize("name", sorted(NAMESPACES))
+    def test_a_namespace_lists_the_public_names_alone(self, name):
+        module = NAMESPACES[name]
+        names = {n for n in dir(module) if not n.startswith("__")}
+        assert names == {*module.__all__, *OTHER_NAMES.get(name, ())}
+        values = [getattr(module, n) for n in names]
+        assert {v.__name__ for v in values if isinstance(v, ModuleType)} <= NAMESPACES.keys()
+        assert [v for v in values if getattr(v, "__module__", None) in ("__future__", "collections.abc")] == []
+
+    def test_the_namespaces_of_the_reference_are_public(self):
+        source = ast.parse((ROOT / "docs" / "_ext" / "reference.py").read_text(encoding="utf-8"))
+        tables = [s for s in source.body if isinstance(s, ast.Assign) and ast.unparse(s.targets[0]) == "NAMESPACES"]
+        assert set(ast.literal_eval(tables[0].value)) <= NAMESPACES.keys()
+
+    def test_names_that_no_namespace_lists_can_be_imported(self):
+        from forerun.np import host, one_hot
+        from forerun.torch import as_dtype
+
+        assert all(map(callable, (host, one_hot, as_dtype)))
 
     def test_unknown_name(self):
         with pytest.raises(AttributeError, match="module 'forerun' has no attribute 'nothing'"):
@@ -110,6 +136,38 @@ class TestImport:
 
     def test_pace_is_the_function(self):
         assert list(forerun.pace(range(3))) == [0, 1, 2]
+
+
+# A function or an object of a package that hides a module of its name, and why.
+HIDDEN_MODULES = {"forerun.gluon.model_zoo.vision.alexnet": "MXNet's model zoo has both, by these names"}
+
+
+def hidden_modules(folder: pathlib.Path, package: str) -> set[str]:
+    """Return the modules of a package, and of those in it, of which the package's attribute is something else."""
+    namespace = vars(importlib.import_module(package))
+    found = set()
+    for path in folder.iterdir():
+        name = f"{package}.{path.stem}"
+        is_package = (path / "__init__.py").exists()
+        if is_package or (path.suffix == ".py" and not path.stem.startswith("__")):
+            importlib.import_module(name)  # which sets the attribute, unless the package has set it afterwards
+            found |= {name} if namespace[path.stem] is not sys.modules[name] else set()
+            found |= hidden_modules(path, name) if is_package else set()
+    return found
+
+
+def test_no_name_of_a_package_hides_a_module_of_that_name() -> None:
+    assert hidden_modules(ROOT / "src" / "forerun", "forerun") == set(HIDDEN_MODULES)
+
+
+def test_the_check_sees_a_hidden_module(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "sparse" / "inner").mkdir(parents=True)
+    (tmp_path / "sparse" / "__init__.py").touch()
+    (tmp_path / "sparse" / "inner" / "__init__.py").write_text("from .count import count as count\n")
+    (tmp_path / "sparse" / "inner" / "count.py").write_text("def count():\n    pass\n")
+    (tmp_path / "sparse" / "other.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    assert hidden_modules(tmp_path / "sparse", "sparse") == {"sparse.inner.count"}
 
 
 class TestMetadata:

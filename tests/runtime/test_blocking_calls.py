@@ -19,7 +19,7 @@ import pytest
 import forerun
 from forerun import gluon, np, npx, profiler
 from forerun.profiler import Event, Trace, causes
-from forerun.profiler.cost import model
+from forerun.profiler.costs import model
 from forerun.testing import closed_gate
 from tests.support.engine.settings import configured
 from tests.support.engine.threads import run_in_threads

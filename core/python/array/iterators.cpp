@@ -226,7 +226,7 @@ PyMemberDef flat_members[] = {
     {},
 };
 PyType_Slot flat_slots[] = {
-    {Py_tp_doc, const_cast<char*>("The elements of an array in C order.")},
+    {Py_tp_doc, const_cast<char*>("Flat(base)\n--\n\nThe elements of an array in C order.")},
     {Py_tp_new, FN(exclusive<new_flat>)},
     {Py_tp_iter, FN(PyObject_SelfIter)},
     {Py_tp_iternext, FN(exclusive<next_flat>)},

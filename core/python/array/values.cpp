@@ -311,16 +311,19 @@ PyObject* wait(PyObject* self, PyObject*) {
 
 PyMethodDef methods[] = {
     {"wait", exclusive<wait>, METH_NOARGS,
-     "Wait until the values are computed. Raises the error of their computation."},
+     "wait($self, /)\n--\n\nWait until the values are computed. Raises the error of their computation."},
     {"wait_to_read", exclusive<wait>, METH_NOARGS,
-     "Wait until the values are computed. Raises the error of their computation."},
+     "wait_to_read($self, /)\n--\n\nWait until the values are computed. Raises the error of their computation."},
     {"numpy", exclusive<numpy>, METH_NOARGS,
-     "A read-only numpy array of the values as they are now, without a copy where possible. Waits."},
-    {"asnumpy", exclusive<asnumpy>, METH_NOARGS, "A numpy array with a copy of the values. Waits."},
-    {"item", exclusive<item>, METH_VARARGS, "One element as a Python scalar. Waits."},
-    {"tolist", exclusive<tolist>, METH_NOARGS, "The values as nested lists of Python scalars. Waits."},
+     "numpy($self, /)\n--\n\nA read-only numpy array of the values as they are now, without a copy where possible. "
+     "Waits."},
+    {"asnumpy", exclusive<asnumpy>, METH_NOARGS,
+     "asnumpy($self, /)\n--\n\nA numpy array with a copy of the values. Waits."},
+    {"item", exclusive<item>, METH_VARARGS, "item($self, /, *args)\n--\n\nOne element as a Python scalar. Waits."},
+    {"tolist", exclusive<tolist>, METH_NOARGS,
+     "tolist($self, /)\n--\n\nThe values as nested lists of Python scalars. Waits."},
     {"__array__", reinterpret_cast<PyCFunction>(exclusive<to_array>), METH_VARARGS | METH_KEYWORDS,
-     "The values for NumPy. Waits."},
+     "__array__($self, /, dtype=None, copy=None)\n--\n\nThe values for NumPy. Waits."},
     {"_read_was_dropped", exclusive<read_was_dropped>, METH_NOARGS,
      "_read_was_dropped($self, /)\n--\n\nWhether NumPy has just dropped an exception of a read, which __array__ "
      "raises."},

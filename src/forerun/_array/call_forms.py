@@ -36,8 +36,9 @@ def register(functions: Mapping[str, Callable[..., Any]]) -> None:
 def delegate(function: Callable[..., Any], *, takes_dim: bool = False) -> Callable[[F], F]:
     """Make a method call a function whose first parameter is the array, without a frame of its own.
 
-    The method's signature and docstring stay; it has no body. The core calls the method directly where it does so for
-    the function (`direct`). takes_dim: calls with `dim=` or `keepdim=` go to the function registered.
+    The method's signature stays, and so does its docstring, which the sections of the function's follow; it has no
+    body. The core calls the method directly where it does so for the function (`direct`). takes_dim: calls with `dim=`
+    or `keepdim=` go to the function registered.
 
     >>> import inspect
     >>> from forerun import np
@@ -53,9 +54,33 @@ def delegate(function: Callable[..., Any], *, takes_dim: bool = False) -> Callab
         functools.update_wrapper(made, method)
         made.__signature__ = inspect.signature(method)
         made.__wrapped__ = called
+        made.__doc__ = _with_sections(method.__doc__, function.__doc__)
         return cast(F, made)
 
     return make
+
+
+def _with_sections(summary: str | None, text: str | None) -> str | None:
+    """Return a method's docstring, and the sections of its function's without the first parameter, the array."""
+    start = (text or "").find("Parameters\n")
+    if summary is None or text is None or start < 0:
+        return summary
+    margin = text[text.rindex("\n", 0, start) + 1 : start]  # none since Python 3.13
+    lines = text[start:].rstrip().split("\n")
+    names, _, kind = lines[2].strip().partition(" : ")
+    others = names.partition(", ")[2]
+    if others:  # described together
+        lines[2] = f"{margin}{others} : {kind}"
+    else:
+        del lines[2]
+        while lines[2:] and (not lines[2] or lines[2].startswith(f"{margin}    ")):
+            del lines[2]
+        if lines[3:] and lines[3].strip("- ") == "":  # the next section: there is no other parameter
+            lines = [lines[2].strip(), *lines[3:]]
+        elif not lines[2:]:
+            return summary
+    text_of_method = summary.rstrip().replace("\n        ", f"\n{margin}")
+    return f"{text_of_method}\n\n{margin}" + "\n".join(lines) + f"\n{margin}"
 
 
 def _with_dim(name: str, function: Callable[..., Any]) -> Callable[..., Any]:

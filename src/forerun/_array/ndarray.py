@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from .._io import numpy_files as files
 from .._runtime.device import Device, resolve, used_devices
 from ..autograd import backward_pass, leaf
 from ..ops._base import convert
@@ -16,7 +15,6 @@ from ..ops._base.primitive import direct
 from ..ops.elementwise import arithmetic, rounding, select
 from ..ops.index import diagonal as diagonals
 from ..ops.index import getitem as indexing
-from ..ops.index import in_place
 from ..ops.index import select_by as choosing
 from ..ops.linalg import matmul as products
 from ..ops.linalg import tensordot as linear
@@ -39,7 +37,7 @@ from .mxnet_methods import MxnetMethods
 from .numpy_methods import NumpyMethods
 
 if TYPE_CHECKING:
-    from ..typing import Array, ArrayLike, Axis, DTypeLike, FileLike, Out
+    from ..typing import Array, ArrayLike, Axis, DTypeLike, Out
 
 __all__ = ["ndarray"]
 
@@ -83,7 +81,27 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array, metaclass=ArrayClass):
 
     @direct("reshape_method")
     def reshape(self, *args: Any, order: str = "C", copy: bool | None = None) -> ndarray:
-        """Return the same elements with another shape; one extent may be -1. order, copy: as for `np.reshape`."""
+        """Return the same elements with another shape.
+
+        Parameters
+        ----------
+        *args : int, or one sequence of ints
+            The extents. One may be -1: it follows from the others.
+        order : str, optional
+            "C", "F" with the first axis running fastest, or "A" for "F" if memory is in that order.
+        copy : bool, optional
+            Whether a copy is made; None: if it must be.
+
+        Returns
+        -------
+        array
+            A view where memory allows one, otherwise a copy.
+
+        Raises
+        ------
+        ValueError
+            If the number of elements differs, or a copy is refused that must be made.
+        """
         return reshaping.reshape(self, _extents(args), order, copy=copy)
 
     @direct("transpose")
@@ -137,10 +155,31 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array, metaclass=ArrayClass):
     ) -> ndarray:
         """Return the elements converted to a dtype; without `copy`, the array itself if it has that dtype and order.
 
-        order: of a result in memory: "F" if the first axis is to run fastest, "A" if it does in the array; "K" takes
-        the array itself as it lies; otherwise the last axis does. casting: by which rule this must be possible
-        (`np.can_cast`), TypeError if it is not. Floats lose their fraction in integers; what an integer cannot hold
-        is kept by its lowest bits.
+        Floats lose their fraction in integers; what an integer cannot hold is kept by its lowest bits.
+
+        Parameters
+        ----------
+        dtype : dtype
+            The dtype of the result.
+        order : str, optional
+            The order of a result in memory: "F" if the first axis is to run fastest, "A" if it does in the array; "K"
+            takes the array itself as it lies; otherwise the last axis does.
+        casting : str, optional
+            The rule by which the conversion must be possible (`np.can_cast`).
+        subok : bool, optional
+            Has no effect: there is one class of arrays.
+        copy : bool, optional
+            Whether the result is a copy in any case.
+
+        Returns
+        -------
+        array
+            The elements in the dtype.
+
+        Raises
+        ------
+        TypeError
+            If the rule does not allow the conversion.
         """
         convert.check_choice("astype", "order", order, ("C", "F", "A", "K"))
         want = convert.as_dtype("astype", dtype)
@@ -167,35 +206,6 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array, metaclass=ArrayClass):
 
     context = ctx
 
-    def to_device(self, device: Device | str, /, *, stream: None = None) -> ndarray:
-        """Return the array itself if it is on that device, otherwise a copy there, made on the copy queue.
-
-        stream: there are none to choose from, so it must be None (ValueError).
-        """
-        if stream is not None:
-            raise ValueError(f"to_device: stream must be None, got {stream!r}")
-        where = resolve(device)
-        return self if where == self.device else convert.to_device(self, where)
-
-    as_in_ctx = as_in_context = to_device
-
-    def copyto(self, other: Array | Device | str) -> Array:
-        """Copy the values to another device, on the copy queue, or into another array; return the copy."""
-        if isinstance(other, _core.Array):
-            _core.assign(other, self)
-            return other
-        return convert.to_device(self, resolve(other))
-
-    def as_nd_ndarray(self) -> ndarray:
-        """Return the array itself: there is one kind."""
-        return self
-
-    as_np_ndarray = as_nd_ndarray
-
-    def tofile(self, fid: FileLike, sep: str = "", format: str = "%s", *, wait: bool = True) -> Array:
-        """Write the values to a file, as bytes, or as text with a separator; return its size, an array."""
-        return files.tofile(self, fid, sep, format, wait=wait)
-
     # --- gradients ---
 
     def attach_grad(self, grad_req: str = "write") -> None:
@@ -208,7 +218,14 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array, metaclass=ArrayClass):
     def backward(self, out_grad: Array | None = None, retain_graph: bool = False, train_mode: bool = True) -> None:
         """Compute the gradients of this array with respect to the leaves that it was computed from.
 
-        out_grad: gradient of this array, of its shape; ones by default.
+        Parameters
+        ----------
+        out_grad : array, optional
+            The gradient of this array, of its shape; ones by default.
+        retain_graph : bool, optional
+            Whether the tape is kept for another backward pass.
+        train_mode : bool, optional
+            Whether the pass differentiates what layers do in training.
         """
         backward_pass.backward([self], None if out_grad is None else [out_grad], retain_graph, train_mode)
 
@@ -323,23 +340,9 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array, metaclass=ArrayClass):
     ) -> ndarray:  # fmt: skip
         """Return positions that sort the array along an axis."""
 
-    def sort(
-        self, axis: int = -1, kind: str | None = None, order: None = None, *, stable: bool | None = None,
-        descending: bool = False,
-    ) -> None:  # fmt: skip
-        """Sort the elements along an axis, in place."""
-        values = _core.detach(self)
-        _core.assign(self, sorting.sort(values, axis, kind, order, stable=stable, descending=descending))
-
     @delegate(sorting.argpartition)
     def argpartition(self, kth: Axis, axis: int | None = -1, kind: str = "introselect", order: None = None) -> ndarray:
         """Return positions that partition the array along an axis."""
-
-    def partition(
-        self, kth: int | Sequence[int], axis: int = -1, kind: str = "introselect", order: None = None
-    ) -> None:
-        """Partition the elements along an axis in place, so that those at kth are in sorted position."""
-        _core.assign(self, sorting.partition(_core.detach(self), kth, axis, kind, order))
 
     @delegate(searching.searchsorted)
     def searchsorted(self, v: ArrayLike, side: str = "left", sorter: ArrayLike | None = None) -> ndarray:
@@ -369,18 +372,9 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array, metaclass=ArrayClass):
     def nonzero(self) -> tuple[Any, ...]:
         """Return positions of elements that are not zero. Waits."""
 
-    @direct("put")
-    def put(self, indices: ArrayLike, values: ArrayLike, mode: str = "raise") -> None:
-        """Write values at positions of the flat array, in place."""
-        in_place.put(self, indices, values, mode)
-
     @delegate(choosing.choose)
     def choose(self, choices: Sequence[ArrayLike] | Array, out: Out = None, mode: str = "raise") -> ndarray:
         """Build an array by choosing, for each number in the array, the element of that choice."""
-
-    def compress(self, condition: ArrayLike, axis: int | None = None, out: Out = None) -> ndarray:
-        """Return slices where a condition holds. Waits."""
-        return indexing.compress(condition, self, axis, out)
 
     @delegate(diagonals.diagonal)
     def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> ndarray:

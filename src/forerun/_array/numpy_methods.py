@@ -9,14 +9,21 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy
 
+from .._io import numpy_files as files
 from .._runtime.device import info
 from ..ops._base import convert
 from ..ops._base import core as _core
 from ..ops._base import host_task as host
+from ..ops._base.primitive import direct
+from ..ops.index import getitem as indexing
+from ..ops.index import in_place
+from ..ops.sort import sort as sorting
 from .call_forms import takes_extents
 
 if TYPE_CHECKING:
-    from ..typing import Array, DTypeLike, FileLike
+    from collections.abc import Sequence
+
+    from ..typing import Array, ArrayLike, DTypeLike, FileLike, Out
 
 __all__ = ["Flags", "NumpyMethods", "without_values"]
 
@@ -124,7 +131,7 @@ def _is_void(dtype: Any) -> bool:
 
 
 class NumpyMethods:
-    """Attributes and methods of NumPy's arrays that are not operations: a base of the array class."""
+    """Attributes of NumPy's arrays, and methods that write in place, copy bytes or wait: a base of the array class."""
 
     __slots__ = ()
 
@@ -147,7 +154,8 @@ class NumpyMethods:
             return whole
         if _is_void(dtype):
             values: Any = self.numpy().view(dtype)
-            return values  # type: ignore[no-any-return]
+            converted: Array = values
+            return converted
         if isinstance(dtype, type) and issubclass(dtype, (numpy.ndarray, _core.Array)):
             raise TypeError(f"view: dtype must be a dtype, got {dtype}")
         result = _core.reinterpret(self, convert.as_dtype("view", dtype))
@@ -186,6 +194,157 @@ class NumpyMethods:
             return
         with open(file, "wb") as out:
             pickle.dump(self, out)
+
+    def sort(
+        self: Any, axis: int = -1, kind: str | None = None, order: None = None, *, stable: bool | None = None,
+        descending: bool = False,
+    ) -> None:  # fmt: skip
+        """Sort the elements along an axis, in place.
+
+        Parameters
+        ----------
+        axis : int, optional
+            The axis.
+        kind : str, optional
+            A kind of NumPy's, all of which sort stably here.
+        order : None, optional
+            Must not be given: arrays have no fields.
+        stable : bool, optional
+            Has no effect: sorting is stable.
+        descending : bool, optional
+            Whether to sort in descending order.
+
+        Raises
+        ------
+        ValueError
+            For another kind.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> x = np.array([3, 1, 2]); x.sort(); x.tolist()
+        [1, 2, 3]
+        """
+        values = _core.detach(self)
+        _core.assign(self, sorting.sort(values, axis, kind, order, stable=stable, descending=descending))
+
+    def partition(
+        self: Any, kth: int | Sequence[int], axis: int = -1, kind: str = "introselect", order: None = None
+    ) -> None:
+        """Partition the elements along an axis in place, so that those at kth are in sorted position.
+
+        Parameters
+        ----------
+        kth : int or sequence of ints
+            The positions in sorted order. No larger element comes before one of them, and no smaller one after it.
+        axis : int, optional
+            The axis.
+        kind : str, optional
+            Must be "introselect".
+        order : None, optional
+            Must not be given: arrays have no fields.
+
+        Raises
+        ------
+        TypeError
+            If kth is not an integer.
+        ValueError
+            If kth is out of range.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> x = np.array([5, 1, 4, 2]); x.partition(2); x[2].item()
+        4
+        """
+        _core.assign(self, sorting.partition(_core.detach(self), kth, axis, kind, order))
+
+    @direct("put")
+    def put(self: Any, indices: ArrayLike, values: ArrayLike, mode: str = "raise") -> None:
+        """Write values at positions of the flat array, in place; values start over if there are fewer.
+
+        Parameters
+        ----------
+        indices : array_like
+            The positions in the flat array.
+        values : array_like
+            The values to write, which are cast to the array's dtype. Without any, nothing is written.
+        mode : str, optional
+            The treatment of positions out of range: "raise", "clip" or "wrap".
+
+        Raises
+        ------
+        IndexError
+            For a position out of range in the mode "raise": where the array is read, if positions are a forerun array.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> x = np.zeros(3); x.put([0, 2], 5); x.tolist()
+        [5.0, 0.0, 5.0]
+        """
+        in_place.put(self, indices, values, mode)
+
+    def compress(self: Any, condition: ArrayLike, axis: int | None = None, out: Out = None) -> Array:
+        """Return slices where a condition holds. Waits.
+
+        Parameters
+        ----------
+        condition : array_like
+            A vector, which holds where it is not zero.
+        axis : int, optional
+            The axis; None for the flat array.
+        out : array, optional
+            An array of the result's shape, which is written and returned.
+
+        Returns
+        -------
+        array
+            The slices, or elements of the flat array.
+
+        Raises
+        ------
+        ValueError
+            If the condition is not a vector.
+        IndexError
+            If it holds behind the end of the axis.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> np.array([[1, 2], [3, 4]]).compress([False, True], axis=1).tolist()
+        [[2], [4]]
+        """
+        return indexing.compress(condition, self, axis, out)
+
+    def tofile(self: Any, fid: FileLike, sep: str = "", format: str = "%s", *, wait: bool = True) -> Array:
+        """Write the values to a file, as bytes in C order, or as text with a separator.
+
+        Parameters
+        ----------
+        fid : path or file
+            A path, or an open file.
+        sep : str, optional
+            The text between values; by default values are written as bytes.
+        format : str, optional
+            The format of each value in text.
+        wait : bool, optional
+            Whether the call returns only when the file is written. False: to a path it is an operation.
+
+        Returns
+        -------
+        array
+            The size of the file in bytes.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from forerun import np
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     np.array([1, 2, 3]).tofile(f"{folder}/x", ",").item()
+        5
+        """
+        return files.tofile(self, fid, sep, format, wait=wait)
 
     def byteswap(self: Any, inplace: bool = False) -> Array:
         """Return the array with the bytes of each element (of each part of a complex one) in reverse order."""

@@ -28,7 +28,8 @@ from ..ops.index.setitem import untaped
 from ..ops.linalg import matmul as products
 
 if TYPE_CHECKING:
-    from ..typing import Array, ArrayLike, DeviceLike, Out
+    from .._runtime.device import Device
+    from ..typing import Array, Out
 
 OPS: dict[Any, Elementwise] = {op.ufunc: op for op in OPERATIONS.values() if not op.name.startswith("_")}
 _FUNCTIONS: dict[Any, Callable[..., Any]] = {
@@ -327,14 +328,14 @@ def _masked(ufunc: numpy.ufunc, operands: list[Any], loop: Dtypes, where: Array,
 _MOST_MASKED = 5  # operands of a loop that the core runs under a mask
 
 
-def _to_write(out: Out, shape: tuple[int, ...], dtype: numpy.dtype, device: DeviceLike) -> Array:
+def _to_write(out: Out, shape: tuple[int, ...], dtype: numpy.dtype, device: Device) -> Array:
     """Return the array to write for an output: itself, a copy if it is NumPy's, zeros if there is none."""
     if out is None:
         return _core.full(shape, 0, dtype, device)
     return out if is_array(out) else asarray(out, device=device)
 
 
-def _masked_task(ufunc: numpy.ufunc, operands: list[Any], loop: Dtypes, where: ArrayLike, outs: list[Any]) -> None:
+def _masked_task(ufunc: numpy.ufunc, operands: list[Any], loop: Dtypes, where: Array, outs: list[Any]) -> None:
     """Issue the same as a host task, which reads and writes outputs as a whole."""
     arrays = [x for x in operands if is_array(x)]
 

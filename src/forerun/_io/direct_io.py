@@ -38,7 +38,7 @@ def _whole(data: Any, at: int) -> int:
     return 0 if _address(data) % BLOCK else size
 
 
-def _address(data: object) -> int:
+def _address(data: Any) -> int:
     return int(numpy.frombuffer(data, "u1").__array_interface__["data"][0])
 
 

@@ -13,7 +13,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import numpy
 from numpy.lib import format as npy
@@ -128,7 +128,7 @@ def members(archive: zipfile.ZipFile, op: str = "load") -> dict[str, zipfile.Zip
 
 def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, op: str) -> numpy.ndarray:
     with archive.open(member) as file:
-        return _read(file, member.file_size, op)  # type: ignore[arg-type]
+        return _read(cast("BinaryIO", file), member.file_size, op)
 
 
 @contextmanager
@@ -137,7 +137,8 @@ def opened_member(
 ) -> Iterator[tuple[BinaryIO, Header]]:
     """A member at its first value, and its header."""
     with reading_archive(op), archive.open(member) as file:
-        yield file, read_header(file, member.file_size, op)  # type: ignore[arg-type, misc]
+        stream = cast("BinaryIO", file)
+        yield stream, read_header(stream, member.file_size, op)
 
 
 def _read(file: BinaryIO, size: int, op: str) -> numpy.ndarray:
@@ -150,10 +151,10 @@ def _read(file: BinaryIO, size: int, op: str) -> numpy.ndarray:
 
 def filled(room: Room, file: BinaryIO, header: Header, op: str) -> None:
     """Read the values of an npy file into memory. ValueError if there are fewer than its header says."""
-    done, size = 0, header.nbytes
+    done, size, raw = 0, header.nbytes, cast("io.RawIOBase", file)
     while done < size:
         with room[done : done + PIECE] as piece:
-            got = file.readinto(piece)  # type: ignore[attr-defined]
+            got = raw.readinto(piece)
         if not got:
             raise ValueError(f"{op}: file must have {size} bytes of values, got {done}")
         done += got
@@ -266,8 +267,10 @@ def write_values(file: BinaryIO, x: numpy.ndarray) -> None:
         for start in range(0, flat.size, PIECE):
             file.write(flat[start : start + PIECE].data)
         return
-    flags = ["external_loop", "buffered", "zerosize_ok"]
-    for piece in numpy.nditer(x, flags=flags, buffersize=PIECE // x.itemsize, order="C"):
+    pieces = numpy.nditer(
+        x, flags=["external_loop", "buffered", "zerosize_ok"], buffersize=PIECE // x.itemsize, order="C"
+    )
+    for piece in pieces:
         file.write(numpy.ascontiguousarray(piece).view("u1").data)
 
 
@@ -285,4 +288,4 @@ def write_arrays(
         for i, (name, x) in enumerate(arrays.items()):
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
                 at = None if compressed else archive.fp.tell()  # type: ignore[union-attr]
-                write_array(member, x, headers[i] if headers else None, at)  # type: ignore[arg-type]
+                write_array(cast("BinaryIO", member), x, headers[i] if headers else None, at)

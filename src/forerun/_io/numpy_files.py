@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from contextlib import nullcontext
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
 
 import numpy
 
@@ -26,7 +26,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def save(file: Any, arr: Any, allow_pickle: bool = True, *, wait: bool = True) -> Array:
+def save(file: FileLike, arr: ArrayLike, allow_pickle: bool = True, *, wait: bool = True) -> Array:
     """Write an array in NumPy's format to a file. Returns the file's size in bytes, as an array.
 
     The file is written when the call returns. Raises OSError, or the error of the computation of the values. A name
@@ -52,6 +52,11 @@ def save(file: Any, arr: Any, allow_pickle: bool = True, *, wait: bool = True) -
     array
         The size of the file in bytes.
 
+    Raises
+    ------
+    OSError
+        If the file cannot be written.
+
     Examples
     --------
     >>> import tempfile
@@ -64,8 +69,8 @@ def save(file: Any, arr: Any, allow_pickle: bool = True, *, wait: bool = True) -
     x = asarray(arr)
     header = file_ops.header_of(x)
     if hasattr(file, "write"):
-        values = x.numpy()
-        return file_ops.written_to(file, lambda out: npy.write_array(out, values, header))
+        values, stream = x.numpy(), cast("IO[Any]", file)
+        return file_ops.written_to(stream, lambda out: npy.write_array(out, values, header))
     write = lambda out, values: npy.write_array(out, values, header, 0)
     return file_ops.save("save", place(file, ".npy"), "npy", {"": x}, [header], write, wait)
 
@@ -105,6 +110,11 @@ def savez(file: FileLike, *args: ArrayLike, allow_pickle: bool = True, wait: boo
     -------
     array
         The size of the file in bytes.
+
+    Raises
+    ------
+    ValueError
+        If a name is given twice.
 
     Examples
     --------
@@ -153,10 +163,10 @@ def savez_compressed(
 
 
 def load(
-    file: Any,
-    mmap_mode: Any = None,
-    allow_pickle: Any = False,
-    fix_imports: Any = True,
+    file: FileLike,
+    mmap_mode: str | None = None,
+    allow_pickle: bool = False,
+    fix_imports: bool = True,
     encoding: str = "ASCII",
     *,
     max_header_size: int = 10_000,
@@ -216,9 +226,10 @@ def load(
     )  # for pickles, and for headers as numbers never have them
     if not hasattr(file, "read"):
         return _by_name("load", place(file))
-    if npy.is_archive(file):
-        return Archive(Given({name: asarray(x) for name, x in npy.read_arrays(file).items()}))
-    return asarray(npy.read_array(file))
+    stream = cast("BinaryIO", file)
+    if npy.is_archive(stream):
+        return Archive(Given({name: asarray(x) for name, x in npy.read_arrays(stream).items()}))
+    return asarray(npy.read_array(stream))
 
 
 # --- text and bytes ---
@@ -254,7 +265,7 @@ def _again(op: str, path: str, header: Header, room: Room) -> None:
     file_ops.values(op, file, start, header, room)
 
 
-def savetxt(fname: Any, X: Any, *args: Any, wait: bool = True, **kwargs: Any) -> Array:
+def savetxt(fname: FileLike, X: ArrayLike, *args: Any, wait: bool = True, **kwargs: Any) -> Array:
     """Write an array of one or two axes as text, with NumPy's arguments. Returns the file's size, an array.
 
     The file is written when the call returns. wait=False: to a file given by its name it is an operation, as `save` is,
@@ -432,7 +443,7 @@ def fromfile(file: FileLike, dtype: DTypeLike = float, count: int = -1, sep: str
     return file_ops.reads("fromfile", header, partial(file_ops.values, "fromfile", found, offset, header))
 
 
-def tofile(x: Array, fid: Any, sep: str = "", format: str = "%s", *, wait: bool = True) -> Array:
+def tofile(x: Array, fid: FileLike, sep: str = "", format: str = "%s", *, wait: bool = True) -> Array:
     """Write the values of an array to a file, as bytes in C order, or as text with a separator. `ndarray.tofile`.
 
     Returns the file's size in bytes, as an array, when the file is written. wait=False: to a file given by its name it
@@ -453,6 +464,6 @@ def tofile(x: Array, fid: Any, sep: str = "", format: str = "%s", *, wait: bool 
             npy.write_values(out, values)
 
     if hasattr(fid, "write"):
-        values = x.numpy()
-        return file_ops.written_to(fid, lambda out: write(out, values))
+        values, stream = x.numpy(), cast("IO[Any]", fid)
+        return file_ops.written_to(stream, lambda out: write(out, values))
     return file_ops.save("tofile", place(fid), "bytes", {"": x}, [file_ops.header_of(x)], write, wait)

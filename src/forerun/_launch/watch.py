@@ -300,7 +300,8 @@ def start_beside(size: int, everywhere: bool) -> tuple[str, str]:
         words, stdin=nothing, stdout=subprocess.PIPE, stderr=nothing, text=True, start_new_session=True
     )
     _started.append(process)
-    with process.stdout as output:  # type: ignore[union-attr]
+    assert process.stdout is not None
+    with process.stdout as output:
         address, _, key = output.readline().strip().partition(" ")
     if not key:
         raise OSError(f"the process that watches the ranks must start, got status {process.wait(5)}")

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .. import _core
 from .device import Device
 
+if TYPE_CHECKING:
+    from ..typing import Array
+
+    _Arrays: TypeAlias = Array | Sequence["_Arrays"] | Mapping[Any, "_Arrays"]
+
 __all__ = ["wait", "waitall", "memory", "empty_cache", "stats"]
 
 
-def wait(arrays: Any) -> None:
+def wait(arrays: _Arrays) -> None:
     """Wait until arrays have their values. Work that they do not need may go on.
 
     Parameters

@@ -19,6 +19,7 @@ import sys
 from contextlib import ExitStack
 from typing import Any
 
+from .._display.namespaces import dir_of
 from ..ops._base import promotion as dtype_rules
 from .arrays import extended
 from .conversion import Numpy
@@ -26,9 +27,10 @@ from .importing import Imports, line_of
 from .libraries import ADAPTED, Libraries
 from .modules import Modules
 from .program_classes import converted
-from .report import Report
+from .reports import Report
 
 __all__ = ["install_as_numpy", "report", "uninstall_as_numpy"]
+__dir__ = dir_of(__name__)
 
 
 _LIBRARIES = {name.partition(".")[0] for name in ADAPTED}

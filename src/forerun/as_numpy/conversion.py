@@ -13,7 +13,7 @@ from .._interop.dlpack import from_dlpack
 from .._runtime.device import current_device
 from ..ops._base import core as _core
 from ..ops._base.convert import asarray, is_supported
-from .report import Report
+from .reports import Report
 
 if TYPE_CHECKING:
     from ..typing import Array, DTypeLike, Out

@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+from .._display.namespaces import dir_of
 from .backward_pass import backward as backward
 from .backward_pass import grad as grad
 from .function import Function as Function
@@ -28,7 +29,4 @@ __all__ = [
     "Function", "backward", "grad", "is_recording", "is_training", "mark_variables", "pause", "predict_mode", "record",
     "set_recording", "set_training", "train_mode",
 ]  # fmt: skip
-
-
-def __dir__() -> list[str]:
-    return sorted([*__all__, "__doc__", "__name__"])
+__dir__ = dir_of(__name__)

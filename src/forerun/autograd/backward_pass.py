@@ -138,7 +138,7 @@ def grad(
     (12.0, 12.0)
     """
     single = not isinstance(variables, (list, tuple))
-    wanted: list[Any] = [variables] if single else list(variables)  # type: ignore[arg-type]
+    wanted: list[Any] = [variables] if single else list(variables)
     for x in wanted:
         if x.node is None:
             raise ValueError("grad: variables must be on the tape (attach_grad), got one that is not")

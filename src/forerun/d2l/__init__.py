@@ -12,6 +12,7 @@ ten products: issued after 0... sec, done after 0... sec
 from __future__ import annotations
 
 from .. import np, npx
+from .._display.namespaces import dir_of
 from .measures import Accumulator, accuracy, evaluate_accuracy, evaluate_accuracy_gpu, evaluate_loss
 from .places import numpy, split_batch, to, try_all_gpus, try_gpu
 from .timing import Benchmark, Timer
@@ -21,8 +22,11 @@ __all__ = [
     "Timer", "Benchmark", "Accumulator", "try_gpu", "try_all_gpus", "synthetic_data", "load_array", "linreg",
     "squared_loss", "sgd", "accuracy", "evaluate_loss", "evaluate_accuracy", "evaluate_accuracy_gpu",
     "grad_clipping", "split_batch", "numpy", "tensor", "size", "to", "reshape", "transpose", "reduce_sum",
-    "reduce_mean", "argmax", "astype", "concat", "matmul", "batch_matmul", "rand", "randn",
+    "reduce_mean", "argmax", "astype", "concat", "matmul", "batch_matmul", "rand", "randn", "abs", "arange",
+    "cos", "cosh", "exp", "expand_dims", "eye", "float32", "int32", "int64", "linspace", "log", "meshgrid", "ones",
+    "repeat", "sin", "sinh", "sqrt", "square", "stack", "swapaxes", "tanh", "zeros",
 ]  # fmt: skip
+__dir__ = dir_of(__name__)
 
 # One name for what the front ends spell differently.
 ones, zeros, arange, linspace, meshgrid, eye = np.ones, np.zeros, np.arange, np.linspace, np.meshgrid, np.eye

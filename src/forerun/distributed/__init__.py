@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
+from .._display.namespaces import dir_of
 from .._launch.link import RankFailed
 from ._peers import rank, size
-from .checkpoint import Checkpoint, checkpoint, resume
+from .checkpoints import Checkpoint, checkpoint, resume
 from .collectives import all_to_all, allgather, allreduce, barrier, broadcast, recv, reduce_scatter, send
 from .groups import Group
 from .metrics import reduce_metric
@@ -17,3 +18,4 @@ __all__ = [
     "Checkpoint", "Group", "RankFailed", "Shard", "all_to_all", "allgather", "allreduce", "barrier", "broadcast",
     "checkpoint", "rank", "recv", "reduce_metric", "reduce_scatter", "resume", "send", "size",
 ]  # fmt: skip
+__dir__ = dir_of(__name__)

@@ -3,6 +3,7 @@
 import sys
 
 from .. import metric as metric
+from .._display.namespaces import dir_of
 from . import contrib as contrib
 from . import data as data
 from . import loss as loss
@@ -26,7 +27,4 @@ __all__ = [
     "Block", "Constant", "DeferredInitializationError", "HybridBlock", "Parameter", "ParameterDict", "SymbolBlock",
     "Trainer", "UninitializedError", "contrib", "data", "loss", "metric", "model_zoo", "nn", "rnn", "utils",
 ]  # fmt: skip
-
-
-def __dir__() -> list[str]:
-    return sorted([*__all__, "__doc__", "__name__", "__path__"])
+__dir__ = dir_of(__name__)

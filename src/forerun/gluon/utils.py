@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import autograd, np
+from .._display.namespaces import dir_of
 from .._runtime.device import Device
 from ._training.load_balancer import LoadBalancer as LoadBalancer
 from ._training.load_balancer import Shares as Shares
@@ -22,6 +23,7 @@ __all__ = [
     "LoadBalancer", "Shares", "split_data", "split_and_load", "clip_global_norm", "check_sha1", "download",
     "replace_file", "shape_is_known",
 ]  # fmt: skip
+__dir__ = dir_of(__name__)
 
 
 def replace_file(src: str | os.PathLike[str], dst: str | os.PathLike[str]) -> None:

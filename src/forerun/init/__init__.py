@@ -11,6 +11,7 @@ A new way to start is a subclass that overrides `_init_weight(name, data)`. Noth
 
 from __future__ import annotations
 
+from .._display.namespaces import dir_of
 from .base import InitDesc, Initializer, alias, create, register
 from .by_parameter import Load, Mixed
 from .drawn import He, MSRAPrelu, Normal, Orthogonal, TruncNorm, Uniform, Xavier
@@ -20,3 +21,4 @@ __all__ = [
     "Initializer", "Zero", "One", "Constant", "Uniform", "Normal", "TruncNorm", "Xavier", "MSRAPrelu", "He",
     "Orthogonal", "Bilinear", "LSTMBias", "Mixed", "Load", "InitDesc", "alias", "create", "register",
 ]  # fmt: skip
+__dir__ = dir_of(__name__)

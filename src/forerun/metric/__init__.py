@@ -10,6 +10,7 @@
 from collections.abc import Callable as _Callable
 from typing import Any as _Any
 
+from .._display.namespaces import dir_of
 from .base import CompositeEvalMetric as CompositeEvalMetric
 from .base import CustomMetric as CustomMetric
 from .base import EvalMetric as EvalMetric
@@ -39,6 +40,7 @@ __all__ = [
     "MAE", "MSE", "RMSE", "MeanPairwiseDistance", "MeanCosineSimilarity", "CrossEntropy", "NegativeLogLikelihood",
     "Perplexity", "PearsonCorrelation", "Loss", "CustomMetric", "alias", "create", "np", "register",
 ]  # fmt: skip
+__dir__ = dir_of(__name__)
 
 for _names, _kind in (
     ("acc accuracy", Accuracy), ("binary_accuracy binaryaccuracy", BinaryAccuracy),

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import np, npx
+from .._display.namespaces import dir_of
 from . import random as random
 
 if TYPE_CHECKING:
@@ -28,6 +29,12 @@ _SAME_IN_NP = {
     "broadcast_to", "tile", "repeat", "flip", "add", "subtract", "multiply", "divide", "power",
 }  # fmt: skip
 _SAME_IN_NPX = {"relu", "sigmoid", "softmax", "log_softmax", "one_hot", "pick", "batch_dot", "gather_nd", "topk", "erf"}
+
+__all__ = [
+    "arange", "array", "concat", "dot", "empty", "full", "load", "NDArray", "norm", "ones", "random", "save",
+    "stack", "transpose", "waitall", "zeros",
+]  # fmt: skip
+__dir__ = dir_of(__name__, *_SAME_IN_NP, *_SAME_IN_NPX)
 
 
 def array(source: ArrayLike, ctx: DeviceLike = None, dtype: DTypeLike = None) -> Array:
@@ -337,7 +344,3 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(
         f"nd.{name} is not provided: use np.{name} or npx.{name} where there is one (docs/howto/mxnet.md)"
     )
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *_SAME_IN_NP, *_SAME_IN_NPX])

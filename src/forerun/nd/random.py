@@ -10,11 +10,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .. import np, npx
+from .._display.namespaces import dir_of
 
 if TYPE_CHECKING:
     from ..typing import Array, ArrayLike, DeviceLike, DTypeLike, Shape
 
 __all__ = ["seed", "uniform", "normal", "randn", "randint", "shuffle"]
+__dir__ = dir_of(__name__)
 
 seed = npx.random.seed
 

@@ -17,6 +17,7 @@ from typing import Any as _Any
 
 import numpy as _numpy
 
+from .._display.namespaces import dir_of
 from .._wiring import arrays as _wiring
 from .._array.ndarray import _unpickled as _unpickled  # files of pickles name these two here
 from .._array.ndarray import ndarray
@@ -34,7 +35,7 @@ from ..ops._base.dtypes import (
     signedinteger, single, ubyte, uint, uint16, uint32, uint64, uint8, uintc, uintp, ulong, ulonglong,
     unsignedinteger, ushort,
 )  # fmt: skip
-from ..ops._base.host_task import host
+from ..ops._base.host_task import host as host  # NumPy has no such name; the public one is npx.host
 from ..ops.create.array import array, asarray
 from ..ops.create.copies import ascontiguousarray, astype, copy
 from ..ops.create.eye import eye, identity, tri
@@ -62,7 +63,8 @@ from ..ops.index.flatiter import broadcast, flatiter, ndenumerate, ndindex, ndit
 from ..ops.index.from_data import (
     asfortranarray, diagflat, frombuffer, fromiter, fromstring, require, row_stack, trim_zeros,
 )  # fmt: skip
-from ..ops.index.getitem import argwhere, compress, flatnonzero, one_hot, take, take_along_axis
+from ..ops.index.getitem import argwhere, compress, flatnonzero, take, take_along_axis
+from ..ops.index.getitem import one_hot as one_hot  # as host: npx.one_hot
 from ..ops.index.grids import c_, fromfunction, index_exp, indices, meshgrid, mgrid, ogrid, r_, s_, vander
 from ..ops.index.in_place import copyto, fill_diagonal, put, put_along_axis
 from ..ops.index.index_builders import (
@@ -155,7 +157,7 @@ __all__ = [
     "fmin", "fmod", "format_float_positional", "format_float_scientific", "frexp", "from_dlpack", "frombuffer",
     "fromfile", "fromfunction", "fromiter", "fromstring", "full", "full_like", "gcd", "generic", "genfromtxt",
     "geomspace", "get_printoptions", "geterr", "gradient", "greater", "greater_equal", "half", "hamming", "hanning",
-    "heaviside", "histogram", "histogram2d", "histogram_bin_edges", "histogramdd", "host", "hsplit", "hstack",
+    "heaviside", "histogram", "histogram2d", "histogram_bin_edges", "histogramdd", "hsplit", "hstack",
     "hypot", "i0", "identity", "iinfo", "imag", "in1d", "index_exp", "indices", "inexact", "inf", "inner", "insert",
     "int16", "int32", "int64", "int8", "int_", "intc", "integer", "interp", "intersect1d", "intp", "invert",
     "isclose", "iscomplex", "iscomplexobj", "isdtype", "isfinite", "isfortran", "isin", "isinf", "isnan", "isneginf",
@@ -167,7 +169,7 @@ __all__ = [
     "minimum", "mod", "modf", "moveaxis", "msort", "multi_dot", "multiply", "NAN", "nan", "NaN", "nan_to_num",
     "nanargmax", "nanargmin", "nancumprod", "nancumsum", "nanmax", "nanmean", "nanmedian", "nanmin", "nanpercentile",
     "nanprod", "nanquantile", "nanstd", "nansum", "nanvar", "ndarray", "ndenumerate", "ndim", "ndindex", "nditer",
-    "negative", "newaxis", "nextafter", "NINF", "nonzero", "not_equal", "number", "NZERO", "ogrid", "one_hot", "ones",
+    "negative", "newaxis", "nextafter", "NINF", "nonzero", "not_equal", "number", "NZERO", "ogrid", "ones",
     "ones_like", "outer", "packbits", "pad", "partition", "percentile", "permute_dims", "pi", "piecewise", "PINF",
     "place", "poly", "polyadd", "polyder", "polydiv", "polyfit", "polyint", "polymul", "polysub", "polyval",
     "positive", "pow", "power", "printoptions", "prod", "product", "promote_types", "ptp", "put", "put_along_axis",
@@ -185,11 +187,7 @@ __all__ = [
     "unwrap", "ushort", "vander", "var", "vdot", "vecdot", "vecmat", "vectorize", "vsplit", "vstack", "where",
     "zeros", "zeros_like",
 ]  # fmt: skip
-
-
-def __dir__() -> list[str]:
-    """NumPy's names, without the modules that they come from."""
-    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})
+__dir__ = dir_of(__name__)
 
 
 def __getattr__(name: str) -> _Any:

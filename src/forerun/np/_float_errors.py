@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy
 
 __all__ = ["errstate", "geterr", "seterr"]
 
 _QUIET = (None, "ignore", "warn")
+Handling: TypeAlias = Literal["ignore", "warn"] | None
 
 
 def _accepted(op: str, settings: dict[str, Any]) -> None:
@@ -44,8 +45,9 @@ class errstate(numpy.errstate):
 
 
 def seterr(
-    all: Any = None, divide: Any = None, over: Any = None, under: Any = None, invalid: Any = None
-) -> dict[str, Any]:
+    all: Handling = None, divide: Handling = None, over: Handling = None, under: Handling = None,
+    invalid: Handling = None,
+) -> dict[str, Any]:  # fmt: skip
     """Set how NumPy handles floating-point errors, and return the settings before. See `errstate`.
 
     Parameters

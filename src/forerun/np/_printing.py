@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy
 
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
     from ..typing import ArrayLike
 
 Trim = Literal["k", ".", "0", "-"]
+Formatter: TypeAlias = Mapping[str, Callable[[Any], str]] | None  # by the kind of values
+Sign: TypeAlias = Literal["-", "+", " "] | None
+FloatMode: TypeAlias = Literal["fixed", "unique", "maxprec", "maxprec_equal"] | None
+Legacy: TypeAlias = Literal["1.13", "1.21", "1.25", "2.1", "2.2", False] | None
 
 __all__ = [
     "array2string", "array_repr", "array_str", "base_repr", "binary_repr", "format_float_positional",
@@ -26,9 +31,9 @@ __all__ = [
 
 def array2string(
     a: ArrayLike, max_line_width: int | None = None, precision: int | None = None, suppress_small: bool | None = None,
-    separator: str = " ", prefix: str = "", *, formatter: Any = None, threshold: int | None = None,
-    edgeitems: int | None = None, sign: Any = None, floatmode: Any = None, suffix: str = "",
-    legacy: Any = None,
+    separator: str = " ", prefix: str = "", *, formatter: Formatter = None, threshold: int | None = None,
+    edgeitems: int | None = None, sign: Sign = None, floatmode: FloatMode = None, suffix: str = "",
+    legacy: Legacy = None,
 ) -> str:  # fmt: skip
     """Return an array's values as text, with NumPy's options. Waits.
 
@@ -73,9 +78,10 @@ def array2string(
     '[1. , 2.5]'
     """
     a = asarray(a)
+    options: dict[str, Any] = {"formatter": formatter, "legacy": legacy}
     return placeholder(a) or numpy.array2string(
-        a.numpy(), max_line_width, precision, suppress_small, separator, prefix, formatter=formatter,
-        threshold=threshold, edgeitems=edgeitems, sign=sign, floatmode=floatmode, suffix=suffix, legacy=legacy,
+        a.numpy(), max_line_width, precision, suppress_small, separator, prefix, threshold=threshold,
+        edgeitems=edgeitems, sign=sign, floatmode=floatmode, suffix=suffix, **options,
     )  # fmt: skip
 
 
@@ -149,8 +155,8 @@ def _widths(width: int | None, precision: int | None, suppress: bool | None) -> 
 def set_printoptions(
     precision: int | None = None, threshold: int | None = None, edgeitems: int | None = None,
     linewidth: int | None = None, suppress: bool | None = None, nanstr: str | None = None,
-    infstr: str | None = None, formatter: Any = None, sign: Any = None, floatmode: Any = None, *,
-    legacy: Any = None, override_repr: Any = None,
+    infstr: str | None = None, formatter: Formatter = None, sign: Sign = None, floatmode: FloatMode = None, *,
+    legacy: Legacy = None, override_repr: Callable[[Any], str] | None = None,
 ) -> None:  # fmt: skip
     """Set NumPy's print options, with which arrays are shown.
 
@@ -188,10 +194,10 @@ def set_printoptions(
     array([0.333])
     >>> np.set_printoptions(precision=8)
     """
+    options: dict[str, Any] = {"formatter": formatter, "sign": sign, "floatmode": floatmode, "legacy": legacy}
     numpy.set_printoptions(
-        precision, threshold, edgeitems, linewidth, suppress, nanstr, infstr, formatter, sign, floatmode,
-        legacy=legacy, override_repr=override_repr,
-    )  # fmt: skip
+        precision, threshold, edgeitems, linewidth, suppress, nanstr, infstr, override_repr=override_repr, **options
+    )
 
 
 def get_printoptions() -> dict[str, Any]:
@@ -342,6 +348,11 @@ def base_repr(number: int, base: int = 2, padding: int = 0) -> str:
     -------
     str
         An integer in a base from 2 to 36 (ValueError if another).
+
+    Raises
+    ------
+    ValueError
+        For another base.
 
     Examples
     --------

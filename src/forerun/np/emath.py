@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from .._display.namespaces import dir_of
 from ..ops._base.convert import asarray, asarrays, cast, default_float, promote
 from ..ops.elementwise import arithmetic, exponential
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from ..typing import Array, ArrayLike
 
 __all__ = ["arccos", "arcsin", "arctanh", "log", "log10", "log2", "logn", "power", "sqrt"]
+__dir__ = dir_of(__name__)
 
 
 def _widened(x: ArrayLike, outside: Callable[..., Any]) -> Array:

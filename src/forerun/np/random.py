@@ -5,6 +5,7 @@ from typing import Any as _Any
 
 import numpy as _numpy
 
+from .._display.namespaces import dir_of
 from ..ops.random.choice import choice
 from ..ops.random.families.continuous import standard_cauchy, standard_t, triangular, vonmises, wald
 from ..ops.random.families.counts import (
@@ -39,6 +40,7 @@ __all__ = [
     "standard_cauchy", "standard_exponential", "standard_gamma", "standard_normal", "standard_t", "tomaxint",
     "triangular", "uniform", "vonmises", "wald", "weibull", "zipf",
 ]  # fmt: skip
+__dir__ = dir_of(__name__)
 
 
 def __getattr__(name: str) -> _Any:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from .._display.namespaces import dir_of
 from .. import np
 from .._interop.lending import from_dlpack, from_numpy, to_dlpack_for_read
 from .._io import file_ops as _issue
@@ -84,6 +85,7 @@ __all__ = [
     "slice_like", "smooth_l1", "softmax", "softmin", "softrelu", "softsign", "space_to_depth", "stop_gradient",
     "to_dlpack_for_read", "topk", "uniform_n", "waitall", "while_loop",
 ]  # fmt: skip
+__dir__ = dir_of(__name__)
 
 current_context = current_device
 
@@ -378,7 +380,3 @@ def arange_like(x: Array, axis: int | None = None, start: float = 0.0, step: flo
     n = x.size if axis is None else x.shape[axis]
     numbers = np.arange(n, dtype=x.dtype, device=x.device) * step + start
     return numbers.reshape(x.shape) if axis is None else numbers
-
-
-def __dir__() -> list[str]:
-    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

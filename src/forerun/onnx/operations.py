@@ -238,7 +238,7 @@ def _reshape(t: Translator, x: Operand, shape: Shape) -> str:
 
 
 @_operation("transpose")
-def _transpose(t: Translator, x: Operand, axes: object = None) -> str:
+def _transpose(t: Translator, x: Operand, axes: Sequence[int] | None = None) -> str:
     return t.add("Transpose", t.use(x), perm=list(axes if axes is not None else range(len(x.shape))[::-1]))
 
 
@@ -369,13 +369,13 @@ def _deconvolution(t: Translator, x: Any, w: Any, plan: Any) -> str:
 
 
 @_operation("pooling.max")
-def _largest(t: Translator, x: Operand, windows: object) -> str:
+def _largest(t: Translator, x: Operand, windows: Sequence[Sequence[int]]) -> str:
     kernel, stride, dilate = map(list, windows)
     return t.add("MaxPool", t.use(x), kernel_shape=kernel, strides=stride, dilations=dilate)
 
 
 @_operation("pooling.sum")
-def _total(t: Translator, x: Operand, windows: object) -> str:
+def _total(t: Translator, x: Operand, windows: Sequence[Sequence[int]]) -> str:
     kernel, stride, dilate = map(list, windows)
     if any(d != 1 for d in dilate):
         raise t.refuse("windows with dilation")
@@ -417,7 +417,7 @@ def _rnn(t: Translator, x: Any, w: Any, b: Any, *rest: Any) -> Names:
     if any(v.value is None for v in (w, b, weight, bias)):
         raise t.refuse("weights that are computed from inputs")
 
-    def gates(value: object) -> Any:
+    def gates(value: numpy.ndarray) -> Any:
         parts = numpy.split(value, len(order))
         return numpy.concatenate([parts[i] for i in order]).astype(t.result.dtype)
 

@@ -128,7 +128,7 @@ class _Translation:
         found = applied(self.reader.operations[number][0], self.read(args, later), self.read(rest, later))
         return found if isinstance(found, tuple) else (found,)
 
-    def translate(self, name: str, number: int, args: object, rest: object) -> None:
+    def translate(self, name: str, number: int, args: Sequence[object], rest: object) -> None:
         arrays = self.run(number, args, rest, False)
         self.made.append(arrays)
         self.later.append(self.run(number, args, rest, True) if self.any_number else arrays)

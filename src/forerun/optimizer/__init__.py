@@ -12,6 +12,7 @@ that change from step to step without depending on values (learning rates, bias 
 [0.5, 0.5]
 """
 
+from .._display.namespaces import dir_of
 from .adam import AdaBelief as AdaBelief
 from .adam import Adam as Adam
 from .adam import Adamax as Adamax
@@ -42,6 +43,7 @@ __all__ = [
     "Optimizer", "SGD", "NAG", "Adam", "AdamW", "LAMB", "RMSProp", "AdaGrad", "AdaDelta", "Ftrl", "Signum", "LARS",
     "LANS", "SGLD", "FTML", "Nadam", "Adamax", "DCASGD", "AdaBelief", "Updater", "create", "get_updater", "register",
 ]  # fmt: skip
+__dir__ = dir_of(__name__)
 
 for _kind in (
     SGD, NAG, Adam, AdamW, LAMB, RMSProp, AdaGrad, AdaDelta, Ftrl, Signum, LARS, LANS, SGLD, FTML, Nadam, Adamax,

@@ -13,7 +13,7 @@ from .._capture.core import capture_paused
 from .base import Optimizer, State
 
 if TYPE_CHECKING:
-    from ..typing import Array, ArrayLike
+    from ..typing import Array
 
 __all__ = ["Updater", "get_updater"]
 
@@ -42,7 +42,7 @@ class Updater:
         self.states: dict[int, State] = {}
         self._loaded: dict[int, Mapping[str, Any]] = {}
 
-    def __call__(self, index: Any, grad: ArrayLike, weight: Array) -> None:
+    def __call__(self, index: Any, grad: Array, weight: Array) -> None:
         several = isinstance(index, (list, tuple))
         items = list(zip(index, weight, grad, strict=True)) if several else [(index, weight, grad)]
         self.optimizer.update_all([(i, w, g, self._state(i, w)) for i, w, g in items])

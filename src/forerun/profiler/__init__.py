@@ -12,32 +12,40 @@ with `.json` a file for Perfetto; `graph(p.trace, "graph.svg")` draws what read 
 `whatif(p.trace, devices=8, ranks=64)` predicts a step on another machine.
 """
 
+from .._display.namespaces import dir_of
 from ._hooks.spans import spans as spans
 from ._hooks.summaries import Summaries as Summaries
 from ._replay.prediction import Change as Change
 from ._replay.prediction import Prediction as Prediction
 from ._replay.prediction import whatif as whatif
-from .blockers import Blocker as Blocker
-from .blockers import blockers as blockers
-from .cost import Bound as Bound
-from .cost import Cost as Cost
-from .cost import bound as bound
-from .cost import cost as cost
+from .blocking_lines import Blocker as Blocker
+from .blocking_lines import blockers as blockers
+from .costs import Bound as Bound
+from .costs import Cost as Cost
+from .costs import bound as bound
+from .costs import cost as cost
 from .events import Compiled as Compiled
 from .events import Event as Event
 from .events import Line as Line
 from .events import OnHost as OnHost
 from .events import Rank as Rank
 from .events import Trace as Trace
-from .graph import Graph as Graph
-from .graph import graph as graph
+from .graphs import Graph as Graph
+from .graphs import graph as graph
 from .guarding import Blocked as Blocked
 from .guarding import BlockedWarning as BlockedWarning
 from .guarding import guard as guard
-from .record import Recording as Recording
-from .record import load as load
-from .record import record as record
-from .record import start as start
-from .record import stop as stop
-from .report import report as report
-from .timeline import timeline as timeline
+from .recording import Recording as Recording
+from .recording import load as load
+from .recording import record as record
+from .recording import start as start
+from .recording import stop as stop
+from .reports import report as report
+from .timelines import timeline as timeline
+
+__all__ = [
+    "Blocked", "BlockedWarning", "Blocker", "blockers", "Bound", "bound", "Change", "Compiled", "Cost", "cost",
+    "Event", "Graph", "graph", "guard", "Line", "load", "OnHost", "Prediction", "Rank", "record", "Recording",
+    "report", "spans", "start", "stop", "Summaries", "timeline", "Trace", "whatif",
+]  # fmt: skip
+__dir__ = dir_of(__name__)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ..distributed._peers import rank, size
 from ._ranks.files import of_rank
-from .record import Recording
+from .recording import Recording
 
 __all__ = ["abandon_recording"]
 

@@ -16,18 +16,17 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from .._display.namespaces import dir_of
+
 if TYPE_CHECKING:
     from ._estimators import NetClassifier as NetClassifier
     from ._estimators import NetRegressor as NetRegressor
 
 __all__ = ["NetClassifier", "NetRegressor"]
+__dir__ = dir_of(__name__)
 
 
 def __getattr__(name: str) -> Any:
     if name in __all__:  # their bases are scikit-learn's, which is imported with the first of them
         return getattr(importlib.import_module("._estimators", __name__), name)
     raise AttributeError(f"module 'forerun.sklearn' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return [*__all__, "__doc__", "__name__"]

@@ -131,10 +131,10 @@ class NetClassifier(ClassifierMixin, _NetEstimator):  # type: ignore[misc]
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> NetClassifier:
         """Train a new network on examples X and their labels. ValueError if they do not fit."""
-        X, y = validate_data(self, X, y, allow_nd=True, dtype="float32")
-        check_classification_targets(y)
-        self.classes_, labels = numpy.unique(y, return_inverse=True)
-        self._train(X, labels, len(self.classes_), self.loss or gluon.loss.SoftmaxCrossEntropyLoss())
+        examples, targets = validate_data(self, X, y, allow_nd=True, dtype="float32")
+        check_classification_targets(targets)
+        self.classes_, labels = numpy.unique(targets, return_inverse=True)
+        self._train(examples, labels, len(self.classes_), self.loss or gluon.loss.SoftmaxCrossEntropyLoss())
         return self
 
     def predict_proba(self, X: Any) -> Any:

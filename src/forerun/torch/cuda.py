@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .._display.namespaces import dir_of
 from .._runtime import core as _core
 from .._runtime.device import Device, info, num_gpus
 from .._runtime.device import current_device as current_place
@@ -11,6 +12,7 @@ __all__ = [
     "is_available", "device_count", "current_device", "get_device_name", "synchronize", "empty_cache",
     "memory_allocated", "max_memory_allocated", "mem_get_info",
 ]  # fmt: skip
+__dir__ = dir_of(__name__)
 
 
 def is_available() -> bool:

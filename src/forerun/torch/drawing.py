@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 import numpy
 
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 __all__ = ["randint", "randperm", "normal", "bernoulli", "manual_seed", "seed"]
 
 
-def randint(low: int, high: Any, size: Shape | None = None, dtype: DTypeLike = None, device: Where = None) -> Array:
+def randint(
+    low: int, high: int | Shape, size: Shape | None = None, dtype: DTypeLike = None, device: Where = None
+) -> Array:
     """Draw random integers of [low, high), or [0, low), of a shape: `randint(10, (2, 3))`, `randint(5, 10, (2, 3))`.
 
     Parameters
@@ -47,9 +49,8 @@ def randint(low: int, high: Any, size: Shape | None = None, dtype: DTypeLike = N
     >>> torch.randint(1, (2,)).tolist()
     [0, 0]
     """
-    if size is None:
-        low, high, size = 0, low, high
-    return np.random.randint(low, high, extents((size,)), as_dtype(dtype, int64), device=where(device))
+    first, limit, shape = (0, low, high) if size is None else (low, high, size)
+    return np.random.randint(first, cast("int", limit), extents((shape,)), as_dtype(dtype, int64), device=where(device))
 
 
 def randperm(n: int, device: Where = None) -> Array:

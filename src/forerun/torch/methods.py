@@ -31,7 +31,7 @@ from .grad import begin
 from .places import where
 
 if TYPE_CHECKING:
-    from ..typing import Array, DTypeLike, Shape
+    from ..typing import Array, ArrayLike, DTypeLike, Shape
     from .places import Where
 
 __all__ = ["install"]
@@ -83,7 +83,7 @@ def _names_dtype(given: object) -> bool:
     )
 
 
-def _typed(kind: Any) -> Callable[..., Any]:
+def _typed(kind: DTypeLike) -> Callable[..., Array]:
     def method(x: Array) -> Array:
         return x.astype(kind, copy=False)
 
@@ -138,15 +138,16 @@ def copy_(x: Array, source: Array, non_blocking: bool = False) -> Array:
     return x
 
 
-def _in_place(operator: str) -> Callable[..., Any]:
-    def method(x: Array, other: Array | float, alpha: float = 1) -> Any:
-        return getattr(x, operator)(other if alpha == 1 else alpha * other)
+def _in_place(operator: str) -> Callable[..., Array]:
+    def method(x: Array, other: Array | float, alpha: float = 1) -> Array:
+        result: Array = getattr(x, operator)(other if alpha == 1 else alpha * other)
+        return result
 
     method.__doc__ = f"Do `{operator}` in place, and return x."
     return method
 
 
-def _filled(make: Callable[..., Any], doc: str) -> Callable[..., Any]:
+def _filled(make: Callable[..., Any], doc: str) -> Callable[..., Array]:
     def method(x: Array, *args: float) -> Array:
         x[...] = make(x, *args)
         return x
@@ -284,8 +285,9 @@ def _bound(member: Any) -> Any:
     if isinstance(member, property) or hasattr(member, "__get__"):
         return member
 
-    def method(x: Array, *args: object, **kwargs: Any) -> Any:
-        return member(x, *args, **kwargs)
+    def method(x: Array, *args: ArrayLike, **kwargs: Any) -> Array:
+        result: Array = member(x, *args, **kwargs)
+        return result
 
     method.__doc__ = member.__doc__
     return method

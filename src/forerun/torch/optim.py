@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from .. import optimizer as _rules
 from .._capture.core import capture_paused
 from .._capture.participants import Participant, current
+from .._display.namespaces import dir_of
 from ..ops._base import core as _core
 from .grad import enable_grad, no_grad
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 
 __all__ = ["Optimizer", "SGD", "Adam", "AdamW", "RMSprop", "Adagrad"]
+__dir__ = dir_of(__name__)
 
 
 class Optimizer:

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from .._display.namespaces import dir_of
 from .._display.terminal import Terminal
 from .._runtime import core as _core
 from .._runtime.device import devices, num_gpus
@@ -18,6 +19,7 @@ from .finding import Finding
 from .screen import as_json, show
 
 __all__ = ["run"]
+__dir__ = dir_of(__name__)
 
 STOPS = list(TOUR)
 

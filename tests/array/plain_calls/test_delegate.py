@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -48,6 +49,24 @@ def test_parameters_are_those_of_the_function(name: str) -> None:
     assert method.__doc__
     assert method.__name__ == name
     assert inspect.signature(getattr(np.ones(1), name)).parameters.keys() == {p.name for p in own[1:]}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_docstrings_have_the_sections_of_the_functions(name: str) -> None:
+    text, of_function = inspect.getdoc(getattr(np.ndarray, name)) or "", inspect.getdoc(METHODS[name]) or ""
+    own = {p for p in inspect.signature(getattr(np.ndarray, name)).parameters if p != "self"}
+    assert own <= {
+        n for names in re.findall(r"^\*{0,2}(\w+(?:, \w+)*) :", text, re.MULTILINE) for n in names.split(", ")
+    }
+    for section in ("Returns", "Raises", "Examples"):
+        assert (f"\n{section}\n---" in text) == (f"\n{section}\n---" in of_function)
+
+
+def test_methods_with_several_parameters_describe_them() -> None:
+    members = inspect.getmembers(np.ndarray, callable)  # some are forerun.torch's, once it is imported
+    methods = {n: f for n, f in members if n[0] != "_" and getattr(f, "__module__", "").startswith("forerun._array")}
+    several = [name for name, method in methods.items() if len(inspect.signature(method).parameters) > 2]
+    assert [name for name in several if "\nParameters\n---" not in (inspect.getdoc(methods[name]) or "")] == []
 
 
 def frames(call: Callable[[], Any]) -> list[str]:

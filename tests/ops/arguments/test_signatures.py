@@ -96,14 +96,30 @@ OPTIONS = "where=True, casting='same_kind', order='K', dtype=None, subok=True, s
 OF_NUMPY_2_4 = f"(x1, x2, /, out=None, *, {OPTIONS})"
 
 
+def bare(signature: inspect.Signature) -> inspect.Signature:
+    """A signature without its types."""
+    parameters = [p.replace(annotation=p.empty) for p in signature.parameters.values()]
+    return inspect.Signature(parameters)
+
+
 @pytest.mark.parametrize("name", UFUNCS)
 def test_ufuncs_have_the_parameters_of_numpys(name):
-    found = inspect.signature(getattr(np, name))
+    found = bare(inspect.signature(getattr(np, name)))
     expected = OF_NUMPY_2_4 if getattr(np, name).nin == 2 else OF_NUMPY_2_4.replace("x1, x2", "x")
     assert str(found) == expected
     numpy_ufunc = getattr(numpy, name, None)  # of NumPy before 2.4 they have no signature
     if isinstance(numpy_ufunc, numpy.ufunc) and tuple(map(int, numpy.__version__.split(".")[:2])) >= (2, 4):
         assert str(inspect.signature(numpy_ufunc)) == expected
+
+
+def test_ufuncs_say_the_types_of_their_parameters():
+    found = inspect.signature(np.add)
+    assert [p.annotation for p in found.parameters.values()] == [
+        "ArrayLike", "ArrayLike", "Out | tuple[Out]", "ArrayLike", "str", "str", "DTypeLike", "bool",
+        "str | tuple[DTypeLike, ...] | None",
+    ]  # fmt: skip
+    assert found.return_annotation == "Array"
+    assert inspect.signature(np.modf).return_annotation == "tuple[Array, Array]"
 
 
 def test_ufuncs_take_the_parameters_that_they_show():

@@ -88,7 +88,7 @@ class _Teller:
             return [self.value(x) for x in v]
         if type(v) is tuple:
             return {"tuple": [self.value(x) for x in v]}
-        if (name := tuples.name_of(type(v))) is not None:
+        if isinstance(v, tuple) and (name := tuples.name_of(type(v))) is not None:
             return {"record": [name, *map(self.value, v)]}
         raise NotExportable(f"arguments of operations must be arrays and plain values, got {type(v).__name__}")
 

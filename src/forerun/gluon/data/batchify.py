@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from ... import np
+from ..._display.namespaces import dir_of
 from ..._runtime import core as _core
 from . import memory
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 
 __all__ = ["Stack", "Pad", "Append", "Group", "AsList"]
+__dir__ = dir_of(__name__)
 
 
 class Stack:

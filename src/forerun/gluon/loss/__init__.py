@@ -6,6 +6,7 @@ the weighted values. The result has shape (batch,). The constant factor `weight`
 
 from __future__ import annotations
 
+from ..._display.namespaces import dir_of
 from .base import Loss
 from .classification import CTCLoss, KLDivLoss, SigmoidBinaryCrossEntropyLoss, SoftmaxCrossEntropyLoss
 from .margins import HingeLoss, LogisticLoss, SquaredHingeLoss
@@ -17,6 +18,7 @@ __all__ = [
     "SoftmaxCrossEntropyLoss", "SoftmaxCELoss", "SigmoidBinaryCrossEntropyLoss", "SigmoidBCELoss", "KLDivLoss",
     "CTCLoss", "PoissonNLLLoss", "TripletLoss", "CosineEmbeddingLoss", "SDMLLoss",
 ]  # fmt: skip
+__dir__ = dir_of(__name__)
 
 SoftmaxCELoss = SoftmaxCrossEntropyLoss
 SigmoidBCELoss = SigmoidBinaryCrossEntropyLoss

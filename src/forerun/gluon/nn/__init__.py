@@ -1,5 +1,6 @@
 """Layers."""
 
+from ..._display.namespaces import dir_of
 from .._export.symbol import SymbolBlock as SymbolBlock
 from ..block.block import Block as Block
 from ..block.hybrid import HybridBlock as HybridBlock
@@ -52,3 +53,15 @@ from .pool import MaxPool3D as MaxPool3D
 from .shuffle import PixelShuffle1D as PixelShuffle1D
 from .shuffle import PixelShuffle2D as PixelShuffle2D
 from .shuffle import PixelShuffle3D as PixelShuffle3D
+
+__all__ = [
+    "Activation", "AvgPool1D", "AvgPool2D", "AvgPool3D", "BatchNorm", "BatchNormReLU", "Block", "Concatenate",
+    "Conv1D", "Conv1DTranspose", "Conv2D", "Conv2DTranspose", "Conv3D", "Conv3DTranspose", "DeformableConvolution",
+    "Dense", "Dropout", "ELU", "Embedding", "Flatten", "GELU", "GlobalAvgPool1D", "GlobalAvgPool2D",
+    "GlobalAvgPool3D", "GlobalMaxPool1D", "GlobalMaxPool2D", "GlobalMaxPool3D", "GroupNorm", "HybridBlock",
+    "HybridConcatenate", "HybridLambda", "HybridSequential", "Identity", "InstanceNorm", "Lambda", "LayerNorm",
+    "LeakyReLU", "MaxPool1D", "MaxPool2D", "MaxPool3D", "ModulatedDeformableConvolution", "PixelShuffle1D",
+    "PixelShuffle2D", "PixelShuffle3D", "PReLU", "ReflectionPad2D", "SELU", "Sequential", "SiLU", "Swish",
+    "SymbolBlock", "SyncBatchNorm",
+]  # fmt: skip
+__dir__ = dir_of(__name__)

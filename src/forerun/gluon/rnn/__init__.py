@@ -1,5 +1,6 @@
 """Recurrent networks: layers over whole sequences, and cells of one step."""
 
+from ..._display.namespaces import dir_of
 from .cell import GRUCell as GRUCell
 from .cell import HybridRecurrentCell as HybridRecurrentCell
 from .cell import LSTMCell as LSTMCell
@@ -26,3 +27,12 @@ from .modified import ModifierCell as ModifierCell
 from .modified import VariationalDropoutCell as VariationalDropoutCell
 from .modified import ZoneoutCell as ZoneoutCell
 from .projected import LSTMPCell as LSTMPCell
+
+__all__ = [
+    "BidirectionalCell", "Conv1DGRUCell", "Conv1DLSTMCell", "Conv1DRNNCell", "Conv2DGRUCell", "Conv2DLSTMCell",
+    "Conv2DRNNCell", "Conv3DGRUCell", "Conv3DLSTMCell", "Conv3DRNNCell", "DropoutCell", "GRU", "GRUCell",
+    "HybridRecurrentCell", "HybridSequentialRNNCell", "LSTM", "LSTMCell", "LSTMPCell", "ModifierCell",
+    "RecurrentCell", "ResidualCell", "RNN", "RNNCell", "SequentialRNNCell", "VariationalDropoutCell",
+    "ZoneoutCell",
+]  # fmt: skip
+__dir__ = dir_of(__name__)

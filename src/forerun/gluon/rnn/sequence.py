@@ -14,7 +14,7 @@ from ...ops._base.registry import register
 from .steps import STATES, rule_of, steps_of
 
 if TYPE_CHECKING:
-    from ...typing import Array, ArrayLike
+    from ...typing import Array
 
 __all__ = ["projected", "run"]
 
@@ -98,9 +98,7 @@ class _Sequence:
     name = "rnn"
     stateless = True  # gradients depend on the tape alone
 
-    def __call__(
-        self, rule: str, reversed: bool, x: ArrayLike, w: ArrayLike, b: ArrayLike, *states: Any
-    ) -> tuple[Any, ...]:
+    def __call__(self, rule: str, reversed: bool, x: Array, w: Array, b: Array, *states: Any) -> tuple[Any, ...]:
         h, c = _two(states)
         y, cells, kept = _core.rnn(rule, reversed, x, h, c, w, b)
         outputs = (y,) if cells is None else (y, _core.getitem(cells, 0 if reversed else -1))
@@ -143,8 +141,8 @@ def _weight_gradient(gu: Array, y: Array, h: Array | None, reversed: bool) -> Ar
     start = None if h is None else _core.matmul(_core.getitem(gu, first), h, True)
     if start is not None and gu.shape[0] == 1:
         return start
-    rows = [_core.reshape(_core.getitem(a, i), (-1, a.shape[2])) for a, i in ((gu, rest), (y, before))]
-    total = _core.matmul(*rows, True)
+    now, past = (_core.reshape(_core.getitem(a, i), (-1, a.shape[2])) for a, i in ((gu, rest), (y, before)))
+    total = _core.matmul(now, past, True)
     return total if start is None else start + total
 
 

@@ -190,6 +190,13 @@ def result_type(*arrays_and_dtypes: Any) -> numpy.dtype:
     dtype
         The dtype that arrays and dtypes have together.
 
+    Raises
+    ------
+    ValueError
+        Without arguments.
+    TypeError
+        For a dtype that arrays cannot have.
+
     Examples
     --------
     >>> from forerun import np
@@ -277,11 +284,13 @@ def can_cast(from_: ArrayLike | DTypeLike, to: DTypeLike, casting: str = "safe")
     """
     if type(from_) in _WEAK:
         raise TypeError(f"can_cast: from_ must be a dtype or an array, got the Python number {from_!r}")
-    source, target = _meant(from_ if isinstance(from_, type) else getattr(from_, "dtype", from_)), _meant(to)
+    of_array: Any = from_
+    source = _meant(of_array if isinstance(from_, type) else getattr(of_array, "dtype", of_array))
+    target = _meant(to)
     return castable(source, target, casting)
 
 
-def _meant(dtype: object) -> numpy.dtype:
+def _meant(dtype: DTypeLike) -> numpy.dtype:
     """Any dtype of NumPy's, or bfloat16."""
     return numpy.dtype(_core.bfloat16()) if isinstance(dtype, str) and dtype == "bfloat16" else numpy.dtype(dtype)
 

@@ -162,7 +162,8 @@ def as_dtype(op: str, dtype: DTypeLike) -> numpy.dtype:
     if isinstance(dtype, str) and dtype == "bfloat16":
         return numpy.dtype(_core.bfloat16())
     if isinstance(dtype, type(numpy.dtype)):  # a class of numpy.dtypes
-        dtype = dtype()
+        of_class: Any = dtype
+        dtype = of_class()
     try:
         found: numpy.dtype = numpy.dtype(dtype)
     except SyntaxError:  # of text that begins like a dtype with a shape

@@ -18,7 +18,8 @@ import numpy
 from ... import _core
 
 if TYPE_CHECKING:
-    from ...typing import Array, ArrayLike, DeviceLike, DTypeLike, Shape
+    from ..._runtime.device import Device
+    from ...typing import Array, ArrayLike, DTypeLike, Shape
 
 
 __all__ = ["Stream", "current", "drawing_from", "seed_word"]
@@ -35,7 +36,7 @@ class Stream:
         return _core.random_seed(), _core.random_key()
 
     def fill(
-        self, kind: str, shape: Shape, dtype: DTypeLike, device: DeviceLike, low: ArrayLike, high: ArrayLike
+        self, kind: str, shape: Shape, dtype: DTypeLike, device: Device | None, low: ArrayLike, high: ArrayLike
     ) -> Array:
         """Submit the filling of an array with numbers of one kind."""
         return _core.random(kind, shape, dtype, device, low, high)
@@ -69,7 +70,7 @@ class OwnStream(Stream):
         return self.seed, number
 
     def fill(
-        self, kind: str, shape: Shape, dtype: DTypeLike, device: DeviceLike, low: ArrayLike, high: ArrayLike
+        self, kind: str, shape: Shape, dtype: DTypeLike, device: Device | None, low: ArrayLike, high: ArrayLike
     ) -> Array:
         """Submit the filling of an array with numbers of one kind."""
         return _core.random(kind, shape, dtype, device, low, high, self.take())

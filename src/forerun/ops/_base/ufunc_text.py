@@ -43,6 +43,10 @@ Examples
 {example}
 See `numpy.{name}` for the remaining parameters.
 """
+_OPTIONS = (
+    ("where", "ArrayLike", True), ("casting", "str", "same_kind"), ("order", "str", "K"), ("dtype", "DTypeLike", None),
+    ("subok", "bool", True), ("signature", "str | tuple[DTypeLike, ...] | None", None),
+)  # fmt: skip
 _BROADCAST = {False: "", True: "Their shapes must broadcast together."}
 
 
@@ -77,12 +81,17 @@ def docstring(op: Elementwise) -> str:
 
 
 def signature(nin: int, nout: int) -> inspect.Signature:
-    """Return the parameters of NumPy's ufuncs with so many inputs and outputs."""
+    """Return the parameters of NumPy's ufuncs with so many inputs and outputs, with their types.
+
+    >>> from forerun import np
+    >>> signature(1, 1).parameters["x"].annotation, signature(1, 2).return_annotation
+    ('ArrayLike', 'tuple[Array, Array]')
+    """
     inputs = ["x"] if nin == 1 else [f"x{i}" for i in range(1, nin + 1)]
-    options = {"where": True, "casting": "same_kind", "order": "K", "dtype": None, "subok": True, "signature": None}
     make = inspect.Parameter
-    parameters = [make(name, make.POSITIONAL_ONLY) for name in inputs]
-    parameters.append(make("out", make.POSITIONAL_OR_KEYWORD, default=None if nout == 1 else (None,) * nout))
-    return inspect.Signature(
-        parameters + [make(name, make.KEYWORD_ONLY, default=default) for name, default in options.items()]
-    )
+    parameters = [make(name, make.POSITIONAL_ONLY, annotation="ArrayLike") for name in inputs]
+    out = ("Out | tuple[Out]", None) if nout == 1 else ("Out | tuple[Out, ...]", (None,) * nout)
+    parameters.append(make("out", make.POSITIONAL_OR_KEYWORD, annotation=out[0], default=out[1]))
+    parameters += [make(name, make.KEYWORD_ONLY, annotation=of, default=value) for name, of, value in _OPTIONS]
+    results = "Array" if nout == 1 else f"tuple[{', '.join(['Array'] * nout)}]"
+    return inspect.Signature(parameters, return_annotation=results)

@@ -100,7 +100,7 @@ def asarray(
     device : device, optional
         The device of the result.
     copy : bool, optional
-        True for a new one in any case, False for ValueError if it takes a new one.
+        True for a new one in any case, False for no new one in any case.
     like : None, optional
         Must not be given.
 
@@ -108,6 +108,11 @@ def asarray(
     -------
     array
         `a` as an array.
+
+    Raises
+    ------
+    ValueError
+        If `copy` is False and a new array is needed.
 
     Examples
     --------

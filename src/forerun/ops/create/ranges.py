@@ -84,7 +84,8 @@ def arange(
         raise ZeroDivisionError("arange: step must not be zero, got 0")
     want = None if dtype is None else as_dtype("arange", dtype)
     whole = want is not None and want.kind in "iub"  # NumPy counts in these; floats are rounded once, at the end
-    return _placed(numpy.arange(start, stop, step, want if whole else None), want, device, ctx, "arange")
+    bounds: list[Any] = [start, stop, step]
+    return _placed(numpy.arange(*bounds, dtype=want if whole else None), want, device, ctx, "arange")
 
 
 @overload
@@ -146,7 +147,7 @@ def linspace(
     num = count_of("linspace", "num", num)
     want = None if dtype is None else as_dtype("linspace", dtype)
     exact = None if want is None or is_inexact(want) else want
-    values, step = numpy.linspace(_known(start), _known(stop), num, endpoint, True, exact, axis)
+    values, step = numpy.linspace(_known(start), _known(stop), num, endpoint, retstep=True, dtype=exact, axis=axis)
     placed = _placed(values, want, device, ctx, "linspace")
     return (placed, step) if retstep else placed
 

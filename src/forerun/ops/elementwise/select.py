@@ -151,16 +151,23 @@ def clip(
     out : array, optional
         An array of the result's shape, which is written and returned.
     a_min : array_like, optional
-        Another name for `min`: ValueError if both are given.
+        Another name for `min`.
     a_max : array_like, optional
-        Another name for `max`: ValueError if both are given.
+        Another name for `max`.
     **kwargs : any
-        `dtype`, `where`, `casting` and the like, as of a ufunc; TypeError for others.
+        `dtype`, `where`, `casting` and the like, as of a ufunc.
 
     Returns
     -------
     array
         `a` with values below min raised to it, and values above max lowered to it.
+
+    Raises
+    ------
+    ValueError
+        If a limit is given by both of its names.
+    TypeError
+        For a keyword argument that ufuncs do not take.
 
     Examples
     --------

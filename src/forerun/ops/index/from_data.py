@@ -112,7 +112,8 @@ def frombuffer(
     unsupported("frombuffer", like=like)
     want = as_dtype("frombuffer", dtype)
     try:
-        found = numpy.frombuffer(buffer, want, count, offset)
+        given: Any = buffer  # NumPy names the types that it knows
+        found = numpy.frombuffer(given, want, count, offset)
     except ValueError:
         what = f"{count} after {offset} of {memoryview(buffer).nbytes} bytes"
         raise ValueError(f"frombuffer: count must be of whole {want} after the offset, got {what}") from None

@@ -224,12 +224,17 @@ def meshgrid(*xi: ArrayLike, copy: bool = True, sparse: bool = False, indexing: 
     sparse : bool, optional
         Arrays have extent 1 but along their own axis, and broadcast to the grid.
     indexing : str, optional
-        "xy" (the first vector along columns) or "ij" (along rows); ValueError if another.
+        "xy" (the first vector along columns) or "ij" (along rows).
 
     Returns
     -------
     tuple of arrays
         Coordinates of a grid.
+
+    Raises
+    ------
+    ValueError
+        For another `indexing`.
 
     Examples
     --------

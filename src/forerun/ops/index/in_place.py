@@ -42,6 +42,11 @@ def copyto(dst: Array | numpy.ndarray, src: ArrayLike, casting: str = "same_kind
     where : array_like, optional
         A mask of the elements to write.
 
+    Raises
+    ------
+    TypeError
+        If the rule does not allow the cast.
+
     Examples
     --------
     >>> from forerun import np
@@ -68,7 +73,7 @@ def copyto(dst: Array | numpy.ndarray, src: ArrayLike, casting: str = "same_kind
 
 
 @direct("put")
-def put(a: Array | numpy.ndarray, ind: Any, v: ArrayLike, mode: str = "raise") -> None:
+def put(a: Array | numpy.ndarray, ind: ArrayLike, v: ArrayLike, mode: str = "raise") -> None:
     """Write values at positions of the flat array, in place; values start over if there are fewer.
 
     Values are cast to a's dtype; without any, nothing is written.
@@ -85,6 +90,11 @@ def put(a: Array | numpy.ndarray, ind: Any, v: ArrayLike, mode: str = "raise") -
         The treatment of positions out of range: "raise" (IndexError, where the array is read if positions are a
         forerun array), "clip", "wrap".
 
+    Raises
+    ------
+    IndexError
+        For a position out of range in the mode "raise": where the array is read, if positions are a forerun array.
+
     Examples
     --------
     >>> from forerun import np
@@ -98,7 +108,7 @@ def put(a: Array | numpy.ndarray, ind: Any, v: ArrayLike, mode: str = "raise") -
     if not _has_arrays(ind) and not isinstance(ind, numpy.ndarray):
         # as NumPy: arguments that are not arrays are cast from any dtype
         ind = ind.astype("int64") if isinstance(ind, numpy.integer) else fit("put", numpy.dtype("int64"), ind)
-    if a.size == 0 or ind.dtype == "uint64":  # errors of positions come before those of values
+    if a.size == 0 or getattr(ind, "dtype", None) == "uint64":  # errors of positions come before those of values
         places_within("put", ind, a.size, mode, a.device, "safe")
     new = flat_values("put", a, v)
     at = ravel(places_within("put", ind, a.size, mode if new.size else "clip", a.device, "safe"))
@@ -134,6 +144,11 @@ def put_along_axis(arr: Array | numpy.ndarray, indices: ArrayLike, values: Array
     axis : int
         The axis; None for the flat array.
 
+    Raises
+    ------
+    ValueError
+        If values do not fit.
+
     Examples
     --------
     >>> from forerun import np
@@ -166,6 +181,11 @@ def fill_diagonal(a: Array | numpy.ndarray, val: ArrayLike, wrap: bool = False) 
         The values to write.
     wrap : bool, optional
         In a matrix with more rows than columns, again below each square.
+
+    Raises
+    ------
+    ValueError
+        If the array has more than two axes, and not all of one extent.
 
     Examples
     --------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy
 
@@ -279,7 +279,7 @@ def _is_empty(v: Array) -> bool:
 
 
 @numpy_when_small(numpy.unravel_index, "indices shape order", "nts")
-def unravel_index(indices: ArrayLike, shape: Shape, order: str = "C") -> tuple[Array, ...]:
+def unravel_index(indices: ArrayLike, shape: Shape, order: Literal["C", "F"] = "C") -> tuple[Array, ...]:
     """Convert positions in the flat array to positions along each axis of a shape: int64, one array per axis.
 
     Parameters
@@ -325,7 +325,10 @@ def unravel_index(indices: ArrayLike, shape: Shape, order: str = "C") -> tuple[A
 
 @numpy_when_small(numpy.ravel_multi_index, "multi_index dims mode order", "ltss")
 def ravel_multi_index(
-    multi_index: Sequence[ArrayLike], dims: Sequence[int], mode: str = "raise", order: str = "C"
+    multi_index: Sequence[ArrayLike],
+    dims: Sequence[int],
+    mode: Literal["raise", "wrap", "clip"] = "raise",
+    order: Literal["C", "F"] = "C",
 ) -> Array:
     """Convert positions along each axis of an array of shape `dims` to positions in the flat array. int64.
 

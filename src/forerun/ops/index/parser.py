@@ -14,7 +14,8 @@ from ..elementwise.arithmetic import maximum, minimum, remainder
 from ..shape.axis_order import moveaxis
 
 if TYPE_CHECKING:
-    from ...typing import Array, ArrayLike, DeviceLike
+    from ..._runtime.device import Device
+    from ...typing import Array, ArrayLike
 
 __all__ = ["Key", "check_range", "entries_of", "is_basic", "is_mask", "places_within", "positions_from"]
 
@@ -33,7 +34,7 @@ def is_basic(index: ArrayLike) -> bool:
     return True
 
 
-def entries_of(op: str, index: ArrayLike, device: DeviceLike) -> list[Any]:
+def entries_of(op: str, index: ArrayLike, device: Device | None) -> list[Any]:
     """Return the entries of an index: None, Ellipsis, slices, ints, and arrays of integers or bools.
 
     Arrays are NumPy's where the values are known, else forerun's on `device`. IndexError if an entry is not an index.
@@ -44,7 +45,7 @@ def entries_of(op: str, index: ArrayLike, device: DeviceLike) -> list[Any]:
     return [_entry(op, e, device) for e in (index if isinstance(index, tuple) else (index,))]
 
 
-def _entry(op: str, e: Any, device: DeviceLike) -> Any:
+def _entry(op: str, e: Any, device: Device | None) -> Any:
     if e is None or e is Ellipsis or isinstance(e, slice):
         return e
     if is_array(e):
@@ -57,7 +58,7 @@ def _entry(op: str, e: Any, device: DeviceLike) -> Any:
     return positions_from(op, e, device)
 
 
-def positions_from(op: str, e: Any, device: DeviceLike) -> Array:
+def positions_from(op: str, e: Any, device: Device | None) -> Array:
     """Return an entry of an index as an array of integers or bools: NumPy's, or on `device` if made of forerun's.
 
     IndexError for other values, ValueError for lists of several lengths.
@@ -233,7 +234,7 @@ def _numbers(op: str, values: ArrayLike, found: numpy.ndarray) -> numpy.ndarray:
         return found
 
 
-def places_within(op: str, indices: ArrayLike, n: int, mode: str, device: DeviceLike, casting: str) -> Array:
+def places_within(op: str, indices: ArrayLike, n: int, mode: str, device: Device | None, casting: str) -> Array:
     """Return positions along an axis of extent n, of any shape, as our integers on `device`; the mode is applied.
 
     mode: "raise", "clip" or "wrap". casting: by which rule they become int64, bools too (TypeError if they do not).

@@ -34,7 +34,8 @@ from .parser import places_within
 from .setitem import untaped, values_for
 
 if TYPE_CHECKING:
-    from ...typing import Array, ArrayLike, DeviceLike, Out
+    from ..._runtime.device import Device
+    from ...typing import Array, ArrayLike, Out
 
 __all__ = ["select", "choose", "extract", "mask_indices", "piecewise", "place", "putmask"]
 
@@ -63,6 +64,13 @@ def choose(a: ArrayLike, choices: Sequence[ArrayLike] | Array, out: Out = None, 
     array
         The chosen elements.
 
+    Raises
+    ------
+    ValueError
+        Without choices, if shapes do not fit, or for a number that is out of range in the mode "raise".
+    TypeError
+        If numbers are not integers.
+
     Examples
     --------
     >>> from forerun import np
@@ -83,7 +91,7 @@ def choose(a: ArrayLike, choices: Sequence[ArrayLike] | Array, out: Out = None, 
     return write_out("choose", reshape(picked, shape), out)
 
 
-def _numbers(a: ArrayLike, n: int, mode: str, device: DeviceLike) -> Array:
+def _numbers(a: ArrayLike, n: int, mode: str, device: Device) -> Array:
     """Return numbers of choices; from 0 to n - 1, unless they are a forerun array and the mode is "raise"."""
     check_choice("choose", "mode", mode, ("raise", "clip", "wrap"))
     if mode == "raise" and not is_array(a):

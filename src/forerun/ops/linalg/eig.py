@@ -7,7 +7,7 @@ values have. Formulas: Giles (2008); Boeddeker et al. (2017).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy
 
@@ -71,27 +71,27 @@ def _off_diagonal(x: Array) -> Array:
 
 
 @primitive(_eigh_grad, op="linalg.eigh")
-def _eigh(x: Array, uplo: str) -> tuple[Array, ...]:
+def _eigh(x: Array, uplo: Literal["L", "U"]) -> tuple[Array, ...]:
     outs = [(x.shape[-1:], real_of(x.dtype)), (x.shape[-2:], x.dtype)]
     return tuple(stacked("eigh", lambda v: tuple(numpy.linalg.eigh(v, uplo)), [x], outs, x.shape[:-2], work(x, 9)))
 
 
-def _eigvalsh_grad(g: Array, x: Array, uplo: str) -> Array:
+def _eigvalsh_grad(g: Array, x: Array, uplo: Literal["L", "U"]) -> Array:
     v = _eigh(x, uplo)[1]
     return half_hermitian(matmul(v * g[..., None, :], adjoint(v)))
 
 
 @primitive(_eigvalsh_grad, op="linalg.eigvalsh")
-def _eigvalsh(x: Array, uplo: str) -> Array:
+def _eigvalsh(x: Array, uplo: Literal["L", "U"]) -> Array:
     values = lambda v: numpy.linalg.eigvalsh(v, uplo)
     return stacked("eigvalsh", values, [x], [(x.shape[-1:], real_of(x.dtype))], x.shape[:-2], work(x, 3))[0]
 
 
-def _triangle(op: str, uplo: str, upper: bool | None) -> str:
+def _triangle(op: str, uplo: str, upper: bool | None) -> Literal["L", "U"]:
     if upper is not None:
         return "U" if upper else "L"
     check_choice(op, "UPLO", uplo.upper(), ("L", "U"))
-    return uplo.upper()
+    return "U" if uplo.upper() == "U" else "L"
 
 
 @numpy_when_small(numpy.linalg.eigh, "a", "m", "fc", gives=EighResult)
@@ -209,6 +209,11 @@ def eig(a: ArrayLike) -> EigResult:
     -------
     EigResult
         Eigenvalues.
+
+    Raises
+    ------
+    LinAlgError
+        If matrices are not square; where results are read, if values are not finite.
 
     Examples
     --------

@@ -140,7 +140,7 @@ def _qr_grad(g: Sequence[Array], y: Sequence[Array], x: Array) -> Array:
     return concatenate([first, matmul(q, g_rest)], -1)
 
 
-def _factors(x: Array, mode: str) -> tuple[Array, ...]:
+def _factors(x: Array, mode: Literal["reduced", "complete"]) -> tuple[Array, ...]:
     m, n = x.shape[-2:]
     k = m if mode == "complete" else min(m, n)
     outs = [((m, k), x.dtype), ((k, n), x.dtype)]

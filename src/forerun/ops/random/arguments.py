@@ -32,7 +32,7 @@ def device_for(device: DeviceLike, *parameters: ArrayLike) -> Device:
     return resolve(device_of(*parameters) if device is None else device)
 
 
-def _shape(op: str, size: Shape | None, *parameters: object) -> tuple[int, ...]:
+def _shape(op: str, size: Shape | None, *parameters: Any) -> tuple[int, ...]:
     if size is None:
         return () if _numbers(*parameters) else broadcast_shapes(op, *(numpy.shape(p) for p in parameters))
     shape = extents_of(op, "size", size)

@@ -96,7 +96,7 @@ def _not_too_many(values: Sequence[Any]) -> None:
 _RELATIONS: dict[str, Callable[[Sequence[Any]], None]] = {"triangular": _no_wider, "hypergeometric": _not_too_many}
 
 
-def _pair(a: object, b: object, wrong: numpy.ndarray) -> str:
+def _pair(a: Any, b: Any, wrong: numpy.ndarray) -> str:
     """Return the first two values that do not fit."""
     first = [numpy.broadcast_to(v, wrong.shape)[wrong].flat[0].item() for v in (a, b)]
     return f"{first[0]} and {first[1]}"

@@ -52,7 +52,7 @@ def seed(seed: ArrayLike | None = None, device: str = "all") -> None:
     _seed(seed)
 
 
-def _batched(op: str, batch: Shape | None, *parameters: object) -> tuple[int, ...]:
+def _batched(op: str, batch: Shape | None, *parameters: Any) -> tuple[int, ...]:
     """Return the shape of a batch, followed by that of parameters together."""
     return (() if batch is None else _shape(op, batch)) + broadcast_shapes(op, *(numpy.shape(p) for p in parameters))
 

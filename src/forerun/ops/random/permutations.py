@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import MutableSequence
 from typing import TYPE_CHECKING, Any
 
 from .._base import core as _core
@@ -12,6 +13,8 @@ from ..index.getitem import take
 from .arguments import _rows
 
 if TYPE_CHECKING:
+    import numpy
+
     from ...typing import Array, ArrayLike, DeviceLike, Out
 
 __all__ = ["permutation", "permuted", "shuffle"]
@@ -59,7 +62,7 @@ def permutation(x: int | Any, axis: int = 0, *, device: DeviceLike = None) -> Ar
     return take(rows, _order("permutation", rows.shape[at], rows.device), at)
 
 
-def shuffle(x: ArrayLike, axis: int = 0) -> None:
+def shuffle(x: Array | numpy.ndarray | MutableSequence[Any], axis: int = 0) -> None:
     """Shuffle the slices of an array along an axis, in place.
 
     A NumPy array or a list: waits.
@@ -86,7 +89,8 @@ def shuffle(x: ArrayLike, axis: int = 0) -> None:
     [0, 1, 2, 3]
     """
     if not is_array(x):
-        current().generator()().shuffle(x, axis)
+        other: Any = x
+        current().generator()().shuffle(other, axis)
     else:
         _rows("shuffle", x)
         _core.assign(x, permutation(x, axis))

@@ -20,6 +20,7 @@ from .implicit import gamma_slope
 from .limits import NOT_NEGATIVE, Limits, limited
 
 if TYPE_CHECKING:
+    from ..._runtime.device import Device
     from ...typing import Array, ArrayLike, DeviceLike, DTypeLike, Out, Shape
 
 __all__ = ["drawn_dtypes", "fitting", "made_of_standard", "parameter", "standard_gammas"]
@@ -42,7 +43,7 @@ def drawn_dtypes(op: str, dtype: DTypeLike) -> tuple[numpy.dtype, numpy.dtype]:
 class _Standard:
     """Draws standard numbers of a shape, and moves and stretches them."""
 
-    def __init__(self, shape: tuple[int, ...], dtype: numpy.dtype, device: DeviceLike) -> None:
+    def __init__(self, shape: tuple[int, ...], dtype: numpy.dtype, device: Device) -> None:
         self.shape, self.dtype, self.device = shape, dtype, device
 
     def __call__(self, kind: str, loc: Any = 0.0, scale: ArrayLike = 1.0) -> Any:

@@ -168,12 +168,17 @@ def var(
     mean : array_like, optional
         The mean, if it is known, with its axes kept.
     correction : float, optional
-        Another word for ddof (ValueError if both are given).
+        Another word for ddof.
 
     Returns
     -------
     array
         The variance over axes (by default all).
+
+    Raises
+    ------
+    ValueError
+        If `ddof` and `correction` are both given.
 
     Examples
     --------
@@ -305,6 +310,15 @@ def average(
     -------
     array, or tuple of arrays
         The mean, with `returned` also the sum of weights.
+
+    Raises
+    ------
+    ValueError
+        If the weights have another shape than `a`, or than the named axes.
+    TypeError
+        If the weights have another shape than `a`, and no axes are named.
+    ZeroDivisionError
+        Where the result is read, if the sum of the weights is zero.
 
     Examples
     --------

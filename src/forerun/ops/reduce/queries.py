@@ -239,6 +239,11 @@ def asarray_chkfinite(a: ArrayLike, dtype: DTypeLike = None, order: str | None =
     array
         The array.
 
+    Raises
+    ------
+    ValueError
+        For NaN and infinity, where the result is read.
+
     Examples
     --------
     >>> from forerun import np

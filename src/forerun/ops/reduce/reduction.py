@@ -415,6 +415,11 @@ def ptp(a: ArrayLike, axis: Axis = None, out: Out = None, keepdims: bool = False
     array
         The largest minus the smallest element over axes.
 
+    Raises
+    ------
+    ValueError
+        If there are no elements.
+
     Examples
     --------
     >>> from forerun import np

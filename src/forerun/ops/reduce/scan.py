@@ -166,6 +166,11 @@ def cumulative_sum(
     array
         Running sums along `axis`.
 
+    Raises
+    ------
+    ValueError
+        If `axis` is not given, and `x` is not a vector.
+
     Examples
     --------
     >>> from forerun import np
@@ -197,6 +202,11 @@ def cumulative_prod(
     -------
     array
         Running products along `axis`.
+
+    Raises
+    ------
+    ValueError
+        If `axis` is not given, and `x` is not a vector.
 
     Examples
     --------

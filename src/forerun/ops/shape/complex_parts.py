@@ -15,7 +15,7 @@ __all__ = ["imag", "real"]
 
 
 @primitive(lambda g: g, op="real")
-def _real(x: object) -> Array:
+def _real(x: Array) -> Array:
     return _core.part(x, False)
 
 

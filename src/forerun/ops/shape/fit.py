@@ -11,13 +11,13 @@ from .broadcast import broadcast_to
 from .complex_parts import real
 
 if TYPE_CHECKING:
-    from ...typing import Array, ArrayLike
+    from ...typing import Array
 
 __all__ = ["fitted", "sum_to"]
 
 
 @primitive(lambda g, shape: g if g.shape == shape else broadcast_to(g, shape), op="sum_to")
-def sum_to(x: ArrayLike, to: Any) -> Array:
+def sum_to(x: Array, to: Any) -> Array:
     """Return x summed along axes, so that it has a shape that broadcasts to its own.
 
     >>> from forerun import np

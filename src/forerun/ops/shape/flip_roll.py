@@ -153,7 +153,7 @@ def roll(a: ArrayLike, shift: int | Sequence[int], axis: Axis = None) -> Array:
     a : array_like
         The values.
     shift : int or Sequence
-        One number, or one for each axis (ValueError if not as many).
+        One number, or one for each axis.
     axis : int or tuple of ints, optional
         The axis or axes; None for the flat array.
 
@@ -161,6 +161,11 @@ def roll(a: ArrayLike, shift: int | Sequence[int], axis: Axis = None) -> Array:
     -------
     array
         `a` with elements moved along axes.
+
+    Raises
+    ------
+    ValueError
+        If the number of shifts is not that of the axes.
 
     Examples
     --------

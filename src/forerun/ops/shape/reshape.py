@@ -119,8 +119,22 @@ def ravel(a: ArrayLike, order: str = "C") -> Array:
 
 @direct("flatten")
 def flatten(x: ArrayLike, order: str = "C") -> Array:
-    """Return a copy of the elements as one axis. order: as for `ravel`.
+    """Return a copy of the elements as one axis.
 
+    Parameters
+    ----------
+    x : array_like
+        The values.
+    order : str, optional
+        The order of the elements, as for `ravel`.
+
+    Returns
+    -------
+    array
+        The elements as one axis.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> flatten(np.array([[1, 2], [3, 4]]), "F").tolist()
     [1, 3, 2, 4]

@@ -40,7 +40,7 @@ class _Split:
         parts = self(inputs[0], *attrs)
         return parts if len(parts) > 1 else parts[0]
 
-    def __call__(self, x: ArrayLike, bounds: list[int], axis: int) -> tuple[Any, ...]:
+    def __call__(self, x: Array, bounds: list[int], axis: int) -> tuple[Any, ...]:
         parts = tuple(_core.getitem(x, _part(axis, i, j)) for i, j in itertools.pairwise(bounds))
         if _core.recording():
             _core.record(self, (x,), parts, (bounds, axis), 0)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, overload
 
 import numpy
 
@@ -106,7 +107,7 @@ def _cut(full: Array, n: int, k: int, mode: str, first: int) -> Array:
 
 
 @numpy_when_small(numpy.convolve, "a v mode", "aas")
-def convolve(a: ArrayLike, v: ArrayLike, mode: str = "full") -> Array:
+def convolve(a: ArrayLike, v: ArrayLike, mode: Literal["full", "same", "valid"] = "full") -> Array:
     """Return the convolution of two vectors: sums of a[i] * v[k - i], in their common dtype.
 
     Parameters
@@ -140,7 +141,7 @@ def convolve(a: ArrayLike, v: ArrayLike, mode: str = "full") -> Array:
 
 
 @numpy_when_small(numpy.correlate, "a v mode", "aas")
-def correlate(a: ArrayLike, v: ArrayLike, mode: str = "valid") -> Array:
+def correlate(a: ArrayLike, v: ArrayLike, mode: Literal["full", "same", "valid"] = "valid") -> Array:
     """Return the cross-correlation of two vectors: sums of a[i + k] * conj(v[i]). mode, errors: as for `convolve`.
 
     Parameters
@@ -340,6 +341,11 @@ def trapezoid(y: ArrayLike, x: ArrayLike | None = None, dx: ArrayLike = 1.0, axi
     array
         The area under samples along `axis`.
 
+    Raises
+    ------
+    ValueError
+        If `x` has neither y's shape nor the extent of the axis.
+
     Examples
     --------
     >>> from forerun import np
@@ -360,8 +366,16 @@ def trapezoid(y: ArrayLike, x: ArrayLike | None = None, dx: ArrayLike = 1.0, axi
     return sum(dx * (y[(*head, slice(1, None))] + y[(*head, slice(None, -1))]) / 2, a)
 
 
+@overload
+def gradient(f: ArrayLike, *spacing: ArrayLike, axis: SupportsIndex, edge_order: int = 1) -> Array: ...
+@overload
+def gradient(
+    f: ArrayLike, *spacing: ArrayLike, axis: Sequence[SupportsIndex], edge_order: int = 1
+) -> tuple[Array, ...]: ...
+@overload
+def gradient(f: ArrayLike, *spacing: ArrayLike, axis: None = None, edge_order: int = 1) -> Any: ...
 @numpy_when_small(numpy.gradient, "f", "d", "f")
-def gradient(f: ArrayLike, *spacing: Array | float, axis: Axis = None, edge_order: int = 1) -> Any:
+def gradient(f: ArrayLike, *spacing: ArrayLike, axis: Axis = None, edge_order: int = 1) -> Any:
     """Return the slopes of samples along axes: by central differences inside, one-sided ones at the ends.
 
     An array of f's shape for one axis, a tuple for several (by default all).
@@ -400,7 +414,8 @@ def gradient(f: ArrayLike, *spacing: Array | float, axis: Axis = None, edge_orde
         raise TypeError("gradient: samples must be numbers, got bool")
     f = _inexact(f)
     axes = axes_of("gradient", axis, f.ndim)
-    steps = spacing * len(axes) if len(spacing) == 1 and numpy.ndim(spacing[0]) == 0 else spacing or (1,) * len(axes)
+    steps: tuple[Any, ...] = spacing or (1,) * len(axes)
+    steps = steps * len(axes) if len(steps) == 1 and numpy.ndim(steps[0]) == 0 else steps
     if len(steps) != len(axes):
         raise TypeError(f"gradient: spacing must be given once or for each of {len(axes)} axes, got {len(steps)}")
     if edge_order not in (1, 2):

@@ -396,7 +396,8 @@ def polyfit(
     dtype = promote(*(v.dtype for v in inputs))
 
     def fit(a: numpy.ndarray, b: numpy.ndarray, c: numpy.ndarray | None = None) -> Any:
-        return numpy.polyfit(a, b, deg, rcond, full, c, cov)
+        options: dict[str, Any] = {"full": full, "w": c, "cov": cov}
+        return numpy.polyfit(a, b, deg, rcond, **options)
 
     if full:
         c, *more = fit(*(v.numpy() for v in inputs))

@@ -137,6 +137,11 @@ def nanargmax(a: ArrayLike, axis: int | None = None, out: Out = None, *, keepdim
     array
         The position of the (first) largest element that is not NaN along `axis`.
 
+    Raises
+    ------
+    ValueError
+        If there is no element; where the result is read, if all are NaN.
+
     Examples
     --------
     >>> from forerun import np

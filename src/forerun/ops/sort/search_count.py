@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy
 
@@ -27,7 +27,9 @@ __all__ = ["bincount", "searchsorted"]
 
 
 @numpy_when_small(numpy.ndarray.searchsorted, "a v side", "hns")
-def searchsorted(a: ArrayLike, v: ArrayLike, side: str = "left", sorter: ArrayLike | None = None) -> Array:
+def searchsorted(
+    a: ArrayLike, v: ArrayLike, side: Literal["left", "right"] = "left", sorter: ArrayLike | None = None
+) -> Array:
     """Return positions at which v would keep the sorted vector `a` sorted: int64, of the shape of v.
 
     Parameters

@@ -44,6 +44,11 @@ def isin(
     array
         Whether each element is in `test_elements`.
 
+    Raises
+    ------
+    ValueError
+        For another kind, or "table" for dtypes other than integers.
+
     Examples
     --------
     >>> from forerun import np
@@ -100,7 +105,9 @@ def intersect1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False, ret
     >>> np.intersect1d([3, 1, 2, 3], [2, 3, 5]).tolist()
     [2, 3]
     """
-    found = numpy.intersect1d(*_values(ar1, ar2), assume_unique, return_indices)
+    a, b = _values(ar1, ar2)
+    options: dict[str, Any] = {"assume_unique": assume_unique, "return_indices": return_indices}
+    found = numpy.intersect1d(a, b, **options)
     device = device_of(ar1, ar2)
     if return_indices:
         return tuple(asarray(f, device=device) for f in found)
@@ -156,7 +163,8 @@ def setdiff1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> Ar
     >>> np.setdiff1d([3, 1, 2, 1], [2]).tolist()
     [1, 3]
     """
-    return asarray(numpy.setdiff1d(*_values(ar1, ar2), assume_unique), device=device_of(ar1, ar2))
+    a, b = _values(ar1, ar2)
+    return asarray(numpy.setdiff1d(a, b, assume_unique), device=device_of(ar1, ar2))
 
 
 @numpy_when_small(numpy.setxor1d, "ar1 ar2 assume_unique", "aab", waits=True)
@@ -183,4 +191,5 @@ def setxor1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> Arr
     >>> np.setxor1d([3, 1, 2], [2, 5]).tolist()
     [1, 3, 5]
     """
-    return asarray(numpy.setxor1d(*_values(ar1, ar2), assume_unique), device=device_of(ar1, ar2))
+    a, b = _values(ar1, ar2)
+    return asarray(numpy.setxor1d(a, b, assume_unique), device=device_of(ar1, ar2))

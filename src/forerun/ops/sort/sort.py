@@ -127,7 +127,7 @@ def sort(
     axis : int, optional
         The axis; None for the flat array.
     kind : str, optional
-        A kind of NumPy's, all of which sort stably here; ValueError for another word.
+        A kind of NumPy's, all of which sort stably here.
     order : str, optional
         Must not be given: arrays have no fields.
     stable : bool, optional
@@ -139,6 +139,11 @@ def sort(
     -------
     array
         `a` with its elements in ascending order along `axis`.
+
+    Raises
+    ------
+    ValueError
+        For another kind.
 
     Examples
     --------
@@ -270,7 +275,7 @@ def lexsort(keys: Sequence[ArrayLike] | Array, axis: int = -1) -> Array:
     Parameters
     ----------
     keys : array_like
-        Arrays of one shape, or the rows of an array; ValueError if shapes differ or there is no key.
+        Arrays of one shape, or the rows of an array.
     axis : int, optional
         The axis to sort along.
 
@@ -279,13 +284,18 @@ def lexsort(keys: Sequence[ArrayLike] | Array, axis: int = -1) -> Array:
     array
         Positions that sort by several keys along `axis`.
 
+    Raises
+    ------
+    ValueError
+        If shapes differ, or there is no key.
+
     Examples
     --------
     >>> from forerun import np
     >>> np.lexsort(([2, 1, 0], [0, 0, 1])).tolist()
     [1, 0, 2]
     """
-    arrays = asarrays(*keys)  # type: ignore[misc]  # arrays have their elements by number
+    arrays = asarrays(*keys)
     if not arrays or any(k.shape != arrays[0].shape for k in arrays):
         raise ValueError(f"lexsort: keys must be arrays of one shape, got {[k.shape for k in arrays]}")
     if arrays[0].ndim == 0:

@@ -111,7 +111,9 @@ def unique(
     values = x.numpy()
     found: Any = _counted(values, *wanted) if along is None and values.dtype.kind in "iu" else None
     if found is None:
-        found = numpy.unique(values, *wanted, along, equal_nan=equal_nan)
+        options: dict[str, Any] = {"axis": along, "equal_nan": equal_nan}
+        options |= zip(("return_index", "return_inverse", "return_counts"), wanted, strict=True)
+        found = numpy.unique(values, **options)
     if isinstance(found, tuple):
         return tuple(asarray(f, device=x.device) for f in found)
     return asarray(found, device=x.device)

@@ -104,6 +104,16 @@ def cov(
     array
         The covariance matrix of variables.
 
+    Raises
+    ------
+    ValueError
+        If `m` has more than two axes, or `ddof` is not a whole number; where the result is read, if a weight is
+        negative.
+    RuntimeError
+        If there is not one weight for each observation.
+    TypeError
+        Where the result is read, if a frequency is not a whole number.
+
     Examples
     --------
     >>> from forerun import np

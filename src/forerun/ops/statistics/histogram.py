@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy
 
@@ -101,7 +101,7 @@ def _distinct_bytes(x: numpy.ndarray) -> tuple[numpy.ndarray, numpy.ndarray]:
 
 @numpy_when_small(numpy.histogram, "a bins", "ac", "f")
 def histogram(
-    a: ArrayLike, bins: Any = 10, range: tuple[float, float] | None = None, density: bool | None = None,
+    a: ArrayLike, bins: ArrayLike | str = 10, range: tuple[float, float] | None = None, density: bool | None = None,
     weights: ArrayLike | None = None,
 ) -> tuple[Array, Array]:  # fmt: skip
     """Count the numbers in each bin. Return the counts and the edges of the bins.
@@ -148,13 +148,13 @@ def histogram(
         inputs.append(asarray_like_device(weights, x))
         if inputs[1].shape != x.shape:
             raise ValueError(f"histogram: weights must have shape {x.shape}, got {inputs[1].shape}")
-    if numpy.ndim(bins):
+    given_bins: Any = bins
+    if numpy.ndim(given_bins):
         edges = vector_of("histogram", asarray_like_device(bins, x))
         inputs.append(edges)
         count, dtype = edges.size - 1, edges.dtype
     else:
-        edges, bins = None, count_of("histogram", "bins", bins)
-        count = bins
+        edges, count = None, count_of("histogram", "bins", bins)
         dtype = x.dtype if is_inexact(x.dtype) else default_float()
     if count < 1:
         raise ValueError(f"histogram: there must be at least one bin, got {count}")
@@ -164,7 +164,7 @@ def histogram(
     counts = promote(counts, default_float()) if density else counts
 
     def counted(*values: numpy.ndarray) -> tuple[numpy.ndarray, numpy.ndarray]:
-        known = bins if edges is None else values[-1]
+        known: Any = count if edges is None else values[-1]
         given = None if weights is None else values[1]
         numbers = values[0]
         if given is None and numbers.dtype.itemsize == 1 and numbers.dtype.kind != "b" and numbers.size > _MANY_BYTES:
@@ -178,7 +178,7 @@ def histogram(
 
 
 def histogram_bin_edges(
-    a: ArrayLike, bins: Any = 10, range: tuple[float, float] | None = None, weights: ArrayLike | None = None
+    a: ArrayLike, bins: ArrayLike | str = 10, range: tuple[float, float] | None = None, weights: ArrayLike | None = None
 ) -> Array:
     """Return the edges of the bins that `histogram` uses, with its parameters and errors.
 
@@ -261,6 +261,13 @@ def histogramdd(
     -------
     tuple of array and tuple of arrays
         The counts, and the edges of the bins along each axis.
+
+    Raises
+    ------
+    ValueError
+        If bins do not fit the axes; where the result is read, if edges do not rise.
+    TypeError
+        If bins are given by a word.
 
     Examples
     --------
@@ -359,7 +366,7 @@ def _flat(op: str, x: Array, axis: int | None) -> tuple[Any, int]:
     return (reshape(x, -1), 0) if axis is None or (x.ndim == 0 and axis in (0, -1)) else (x, axis_of(op, axis, x.ndim))
 
 
-def packbits(a: ArrayLike, /, axis: int | None = None, bitorder: str = "big") -> Array:
+def packbits(a: ArrayLike, /, axis: int | None = None, bitorder: Literal["big", "little"] = "big") -> Array:
     """Return eight elements in each byte, a bit for each that is not zero, along `axis` or of the flat array. uint8.
 
     Parameters
@@ -396,7 +403,9 @@ def packbits(a: ArrayLike, /, axis: int | None = None, bitorder: str = "big") ->
     return host_op("packbits", lambda v: numpy.packbits(v, along, bitorder), [x], shape, "uint8")
 
 
-def unpackbits(a: ArrayLike, /, axis: int | None = None, count: int | None = None, bitorder: str = "big") -> Array:
+def unpackbits(
+    a: ArrayLike, /, axis: int | None = None, count: int | None = None, bitorder: Literal["big", "little"] = "big"
+) -> Array:
     """Return the bits of bytes as elements that are 0 or 1, along `axis` or of the flat array. uint8.
 
     bitorder: as for `packbits`.

@@ -214,11 +214,11 @@ def random_resized_crop(
     rows, columns = x.shape[-3:-1]
     rng = current().draws()
     for _ in range(max_trial):
-        pixels = rng.uniform(*area) * rows * columns
+        pixels = rng.uniform(area[0], area[1]) * rows * columns
         proportion = math.exp(rng.uniform(math.log(ratio[0]), math.log(ratio[1])))
         w, h = round(math.sqrt(pixels * proportion)), round(math.sqrt(pixels / proportion))
         if 0 < w <= columns and 0 < h <= rows:
-            left, top = (int(min(rng.uniform(*limits) * (n + 1), n)) for limits, n in
+            left, top = (int(min(rng.uniform(limits[0], limits[1]) * (n + 1), n)) for limits, n in
                          ((xrange, columns - w), (yrange, rows - h)))  # fmt: skip
             return resized("random_resized_crop", crop(x, left, top, w, h), width, height, interp)
     fits = min(rows / height, columns / width)

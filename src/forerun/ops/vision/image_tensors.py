@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -82,7 +82,7 @@ def normalize(data: ArrayLike, mean: float | Sequence[float] = 0.0, std: float |
     if any(n not in (1, x.shape[-3]) for n in sizes):
         raise ValueError(f"normalize: mean and std must have {x.shape[-3]} elements, or one, got {sizes}")
 
-    def of(v: object) -> Array:
+    def of(v: Any) -> Array:
         return _constant(numpy.reshape(v, (-1, 1, 1)), x)
 
     return (x - of(mean)) / of(std)

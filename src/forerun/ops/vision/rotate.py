@@ -13,6 +13,7 @@ from .._base.host_task import host_op
 from .._base.random_stream import current
 
 if TYPE_CHECKING:
+    from ...typing import ArrayLike
     from .resize import Pixels
 
 __all__ = ["image_of", "imrotate", "random_rotate"]
@@ -27,7 +28,7 @@ def image_of(src: Pixels) -> Pixels:
     return src if isinstance(src, numpy.ndarray) else asarray(src)
 
 
-def imrotate(src: Pixels, rotation_degrees: Any, zoom_in: bool = False, zoom_out: bool = False) -> Pixels:
+def imrotate(src: Pixels, rotation_degrees: ArrayLike, zoom_in: bool = False, zoom_out: bool = False) -> Pixels:
     """Rotate images counter-clockwise around their centres. It does not wait.
 
     Values between pixels are interpolated linearly; beyond the image they are 0.
@@ -66,7 +67,8 @@ def imrotate(src: Pixels, rotation_degrees: Any, zoom_in: bool = False, zoom_out
         raise ValueError("imrotate: zoom_in and zoom_out must not be given together, got both")
     if x.dtype != "float32":
         raise TypeError(f"imrotate: dtype must be float32, got {x.dtype}")
-    if x.ndim not in (3, 4) or numpy.ndim(rotation_degrees) > x.ndim - 3:
+    given: Any = rotation_degrees
+    if x.ndim not in (3, 4) or numpy.ndim(given) > x.ndim - 3:
         raise ValueError(f"imrotate: an angle must be given for each image, got {rotation_degrees} for {x.shape}")
     zoom = 1 if zoom_out else -1 if zoom_in else 0
     if isinstance(x, numpy.ndarray):

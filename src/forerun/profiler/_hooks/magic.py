@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from ..._display.notebook import show
-from ..record import Recording
-from ..report import report
-from ..timeline import timeline
+from ..recording import Recording
+from ..reports import report
+from ..timelines import timeline
 
 __all__ = ["load_ipython_extension"]
 

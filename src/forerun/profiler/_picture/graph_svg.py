@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from pathlib import PurePath
-from typing import Any
+from typing import Any, cast
 from xml.sax.saxutils import escape
 
 from ..._runtime.core import FIRST_ACCELERATOR
@@ -58,11 +58,11 @@ def picture(boxes: Boxes, title: str, names: Mapping[int, str], left_out: int = 
     def way(path: Sequence[Node]) -> list[Point]:
         """From the lower side of a box, straight through the rows that it passes, to the upper side of another."""
         (x, y), (x_end, y_end) = middle(path[0]), middle(path[-1])
-        points = [(x, y + _height(boxes[path[0]]) / 2)]  # type: ignore[index]
+        points = [(x, y + _height(boxes[cast("int", path[0])]) / 2)]  # its ends are boxes
         for bend in path[1:-1]:
             at, row = left + across[bend], row_of[bend]
             points += [(at, tops[row]), (at, tops[row] + tall[row])]
-        return [*points, (x_end, y_end - _height(boxes[path[-1]]) / 2)]  # type: ignore[index]
+        return [*points, (x_end, y_end - _height(boxes[cast("int", path[-1])]) / 2)]
 
     legend, bottom = _legend(boxes, names, tops[-1] - (APART if boxes else 0))
     head = [text(MARGIN, 36, title, 20, font_weight=600), text(MARGIN, 58, note, 13, QUIET)]

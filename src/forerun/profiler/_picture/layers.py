@@ -10,6 +10,7 @@ from bisect import bisect_right, insort
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from graphlib import TopologicalSorter
 from itertools import pairwise
+from typing import Any
 
 __all__ = ["Graph", "Node", "layered"]
 
@@ -43,14 +44,14 @@ class Layers:
         return total
 
 
-def layered(graph: Graph, key: Callable[[int], object], sweeps: int = 12) -> Layers:
+def layered(graph: Graph, key: Callable[[int], Any], sweeps: int = 12) -> Layers:
     """Return layers of a graph without circles, with few crossings.
 
     key: the order to start from, within a layer.
     """
     layer = _depths(graph)
     rows: list[list[Node]] = [[] for _ in range(max(layer.values(), default=-1) + 1)]
-    for op in sorted(graph, key=key):  # type: ignore[arg-type]
+    for op in sorted(graph, key=key):
         rows[layer[op]].append(op)
     paths: list[list[Node]] = []
     for op in graph:

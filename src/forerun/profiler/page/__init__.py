@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 from string import Template
 
-from ..cost import bound
+from ..costs import bound
 from ..events import Trace
 from .data import tables_and_columns
 

@@ -15,7 +15,7 @@ from .._picture.lanes import Lane, Span, in_turn, lanes
 from .._picture.live import live
 from .._ranks.late import rank_times, rank_title
 from ..axis import milliseconds
-from ..blockers import Blocker, blockers
+from ..blocking_lines import Blocker, blockers
 from ..events import Event, Trace
 from ..svg import colours, ink_on
 

@@ -17,6 +17,7 @@ Ranks are started by `forerun run -n 4 train.py`, `mpiexec` or `srun`. Every cal
 
 from __future__ import annotations
 
+from ..._display.namespaces import dir_of
 from .collectives import (
     all_gather,
     all_gather_into_tensor,
@@ -48,3 +49,4 @@ __all__ = [
     "init_process_group", "is_available", "is_initialized", "irecv", "isend", "new_group", "recv", "reduce",
     "reduce_scatter_tensor", "send",
 ]  # fmt: skip
+__dir__ = dir_of(__name__)

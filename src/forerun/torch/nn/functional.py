@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from ... import np, npx
+from ..._display.namespaces import dir_of
 from ..functions import sigmoid as sigmoid
 from ..functions import tanh as tanh
 from ..reductions import log_softmax as log_softmax
@@ -15,6 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ...typing import Array, ArrayLike
+
+__all__ = [
+    "binary_cross_entropy_with_logits", "cross_entropy", "dropout", "elu", "embedding", "gelu", "l1_loss",
+    "layer_norm", "leaky_relu", "linear", "log_softmax", "logsigmoid", "mse_loss", "nll_loss", "one_hot", "relu",
+    "selu", "sigmoid", "silu", "smooth_l1_loss", "softmax", "softplus", "tanh",
+]  # fmt: skip
+__dir__ = dir_of(__name__)
 
 relu, elu, selu, silu, logsigmoid = npx.relu, npx.elu, npx.selu, npx.silu, npx.log_sigmoid
 

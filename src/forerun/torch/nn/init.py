@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ... import init as _init
+from ..._display.namespaces import dir_of
 from ..grad import no_grad
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ __all__ = [
     "constant_", "zeros_", "ones_", "uniform_", "normal_", "xavier_uniform_", "xavier_normal_",
     "kaiming_uniform_", "kaiming_normal_", "orthogonal_",
 ]  # fmt: skip
+__dir__ = dir_of(__name__)
 
 
 def _filled(x: Array, rule: Callable[[Any], None]) -> Array:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from ..._display.namespaces import dir_of
 from ...autograd.backward_pass import follow
 from ...distributed import Group, broadcast, size
 from ...distributed.buckets import buckets_of, sum_over_ranks
@@ -14,6 +15,7 @@ from ..grad import no_grad
 from .module import Module
 
 __all__ = ["DistributedDataParallel"]
+__dir__ = dir_of(__name__)
 
 
 class DistributedDataParallel(Module):

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from ... import np
+from ..._display.namespaces import dir_of
 from ..grad import no_grad
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 
 __all__ = ["clip_grad_norm_"]
+__dir__ = dir_of(__name__)
 
 
 def clip_grad_norm_(parameters: Iterable[Any], max_norm: float) -> Array:

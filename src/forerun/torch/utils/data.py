@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..._display.namespaces import dir_of
 from ...gluon.data import ArrayDataset
 from ...gluon.data import DataLoader as _Loader
 from ...gluon.data import Dataset as Dataset
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 
 __all__ = ["Dataset", "TensorDataset", "DataLoader"]
+__dir__ = dir_of(__name__)
 
 
 class TensorDataset(ArrayDataset):

@@ -15,7 +15,7 @@ from .asynchronous.memory import memory as memory
 from .asynchronous.one_ahead import one_ahead as one_ahead
 from .asynchronous.small_operations import small_operations as small_operations
 from .asynchronous.timeline import timeline as timeline
-from .images import images as images
+from .image_training import images as images
 from .libraries import EXPERIMENTS as _OF_LIBRARIES
 from .parallel.copies import copies as copies
 from .parallel.copies import copies_from_gpu as copies_from_gpu

@@ -11,10 +11,11 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, ClassVar
+from typing import Any, BinaryIO, ClassVar, cast
 
 import numpy
 
+from ...._display.namespaces import dir_of
 from ...download import download
 from ..dataset import Plan
 from .files import ImageFolderDataset as ImageFolderDataset
@@ -25,6 +26,7 @@ from .labelled import Labelled, Transform
 __all__ = [
     "MNIST", "FashionMNIST", "CIFAR10", "CIFAR100", "ImageFolderDataset", "ImageListDataset", "ImageRecordDataset",
 ]  # fmt: skip
+__dir__ = dir_of(__name__)
 
 Root = str | os.PathLike[str] | None
 _REPOSITORY = "https://apache-mxnet.s3-accelerate.dualstack.amazonaws.com/"
@@ -87,7 +89,7 @@ def _unpacked(path: Path) -> Iterator[BinaryIO]:
     """A file to read, unpacked as it is read. ValueError if it is damaged."""
     try:
         with (gzip.open if path.suffix == ".gz" else open)(path, "rb") as file:
-            yield file  # type: ignore[misc]
+            yield cast("BinaryIO", file)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise ValueError(f"{path}: must be compressed by gzip, got {error}") from None
 

@@ -9,11 +9,22 @@ faster for single small images, and the data sets of `vision` give NumPy's image
 [[[-1.0, -1.0], [-1.0, -1.0]]]
 """
 
-from .colour import *  # noqa: F403
-from .geometry import *  # noqa: F403
+# ruff: noqa: F403, F405  # the modules below list their names themselves
+
+from ...._display.namespaces import dir_of
+from .colour import *
+from .geometry import *
 from .transform import Cast as Cast
 from .transform import Compose as Compose
 from .transform import HybridCompose as HybridCompose
 from .transform import HybridRandomApply as HybridRandomApply
 from .transform import RandomApply as RandomApply
 from .transform import Transform as Transform
+
+__all__ = [
+    "Cast", "CenterCrop", "Compose", "CropResize", "HybridCompose", "HybridRandomApply", "Normalize",
+    "RandomApply", "RandomBrightness", "RandomColorJitter", "RandomContrast", "RandomCrop", "RandomFlipLeftRight",
+    "RandomFlipTopBottom", "RandomGray", "RandomHue", "RandomLighting", "RandomResizedCrop", "RandomRotation",
+    "RandomSaturation", "Resize", "Rotate", "ToTensor", "Transform",
+]  # fmt: skip
+__dir__ = dir_of(__name__)

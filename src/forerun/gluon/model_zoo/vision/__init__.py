@@ -9,11 +9,14 @@ So files of parameters that MXNet wrote fit. Most want images of 224 x 224, Ince
 (2, 10)
 """
 
+# ruff: noqa: F403, F405  # the modules below list their names themselves
+
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from ...._display.namespaces import dir_of
 from . import alexnet as _alexnet
 from . import densenet as _densenet
 from . import inception as _inception
@@ -21,16 +24,28 @@ from . import mobilenet as _mobilenet
 from . import resnet as _resnet
 from . import squeezenet as _squeezenet
 from . import vgg as _vgg
-from .alexnet import *  # noqa: F403
-from .densenet import *  # noqa: F403
-from .inception import *  # noqa: F403
-from .mobilenet import *  # noqa: F403
-from .resnet import *  # noqa: F403
-from .squeezenet import *  # noqa: F403
-from .vgg import *  # noqa: F403
+from .alexnet import *
+from .densenet import *
+from .inception import *
+from .mobilenet import *
+from .resnet import *
+from .squeezenet import *
+from .vgg import *
 
 if TYPE_CHECKING:
     from ...block.hybrid import HybridBlock
+
+__all__ = [
+    "AlexNet", "alexnet", "BasicBlockV1", "BasicBlockV2", "BottleneckV1", "BottleneckV2", "DenseNet",
+    "densenet121", "densenet161", "densenet169", "densenet201", "get_mobilenet", "get_mobilenet_v2", "get_model",
+    "get_resnet", "get_vgg", "Inception3", "inception_v3", "MobileNet", "mobilenet0_25", "mobilenet0_5",
+    "mobilenet0_75", "mobilenet1_0", "mobilenet_v2_0_25", "mobilenet_v2_0_5", "mobilenet_v2_0_75",
+    "mobilenet_v2_1_0", "MobileNetV2", "resnet101_v1", "resnet101_v2", "resnet152_v1", "resnet152_v2",
+    "resnet18_v1", "resnet18_v2", "resnet34_v1", "resnet34_v2", "resnet50_v1", "resnet50_v2", "ResNetV1",
+    "ResNetV2", "SqueezeNet", "squeezenet1_0", "squeezenet1_1", "VGG", "vgg11", "vgg11_bn", "vgg13", "vgg13_bn",
+    "vgg16", "vgg16_bn", "vgg19", "vgg19_bn",
+]  # fmt: skip
+__dir__ = dir_of(__name__)
 
 _MODULES: tuple[Any, ...] = (_alexnet, _densenet, _inception, _mobilenet, _resnet, _squeezenet, _vgg)
 _SPELLED = {"inception_v3": "inceptionv3"}  # names for get_model that are not the function's

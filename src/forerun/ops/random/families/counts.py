@@ -51,6 +51,12 @@ def bernoulli(
     array
         Ones and zeros.
 
+    Raises
+    ------
+    ValueError
+        If `prob` and `logit` are both given, or `prob` is not in [0, 1]: where the result is read, if it is a forerun
+        array.
+
     Examples
     --------
     >>> from forerun import np, npx

@@ -78,7 +78,7 @@ def standard_exponential(
     dtype : dtype, optional
         The dtype of the result; by default the default float.
     method : str, optional
-        "zig" or "inv", which change nothing (ValueError for another).
+        "zig" or "inv", which change nothing.
     out : array, optional
         An array for the result.
     device : device, optional
@@ -88,6 +88,11 @@ def standard_exponential(
     -------
     array
         The numbers, of floats.
+
+    Raises
+    ------
+    ValueError
+        For another method.
 
     Examples
     --------

@@ -92,8 +92,8 @@ def _lines_by_numpy(op: str, fn: Callable[..., Any], x: Array, axis: int, n: int
     along = max(others, key=lambda a: shape[a] if a else shape[a] + 0.5, default=0)
     work = max(x.size, math.prod(shape)) * (n.bit_length() + 1)
     pieces = min(shape[along] if others else 1, _MOST_PIECES, work // _PIECE)
-    cut = {"pieces": pieces, "axis": along} if pieces > 1 else {}
-    return _core.host(fn, [x], [(shape, dtype)], None, op, **cut, at_once=AT_ONCE)[0]
+    along = along if pieces > 1 else 0
+    return _core.host(fn, [x], [(shape, dtype)], None, op, pieces=max(pieces, 1), axis=along, at_once=AT_ONCE)[0]
 
 
 @functools.cache

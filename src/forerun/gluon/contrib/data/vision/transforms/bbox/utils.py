@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy
 
+from ......._display.namespaces import dir_of
+
 if TYPE_CHECKING:
     from .......typing import ArrayLike
 
@@ -15,6 +17,7 @@ __all__ = [
     "bbox_clip_xyxy", "bbox_crop", "bbox_flip", "bbox_iou", "bbox_resize", "bbox_translate", "bbox_xywh_to_xyxy",
     "bbox_xyxy_to_xywh",
 ]  # fmt: skip
+__dir__ = dir_of(__name__)
 
 
 def rows(bbox: ArrayLike, op: str) -> numpy.ndarray:

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 
 from ._devices.lanes import is_on_lane
 from ._ranks.late import rank_times
-from .blockers import blockers
+from .blocking_lines import blockers
 from .events import Event, Trace
 from .intervals import Interval, at_least, fewer_than, length
-from .record import Recording
+from .recording import Recording
 
 __all__ = ["Bound", "Cost", "bound", "cost"]
 

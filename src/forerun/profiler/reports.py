@@ -9,8 +9,8 @@ from html import escape
 from .._display.notebook import Shown, preformatted, table
 from ._ranks.late import rank_times, rank_title
 from .axis import counted, milliseconds
-from .blockers import Blocker, blockers
-from .cost import bound
+from .blocking_lines import Blocker, blockers
+from .costs import bound
 from .events import Event, Trace
 
 __all__ = ["report"]
