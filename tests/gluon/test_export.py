@@ -279,12 +279,12 @@ INVALID_FILES = {
         exported_text(operations=[["os.system", [], None]]),
         "operation must be one that this version has",
     ),
-    "an input": (exported_text(result={"input": 1}), r"values must be what there is, got \{'input': 1\}"),
-    "a later result": (exported_text(result={"result": [1, 0]}), "values must be what there is"),
-    "a parameter": (exported_text(result={"parameter": "v"}), "values must be what there is"),
-    "a word": (exported_text(result={"call": "exit"}), "values must be what there is"),
-    "no word": (exported_text(result={}), "values must be what there is"),
-    "a class": (exported_text(result={"record": ["os.stat_result", 1]}), "values must be what there is"),
+    "an input": (exported_text(result={"input": 1}), r"values must be of the known kinds, got \{'input': 1\}"),
+    "a later result": (exported_text(result={"result": [1, 0]}), "values must be of the known kinds"),
+    "a parameter": (exported_text(result={"parameter": "v"}), "values must be of the known kinds"),
+    "a word": (exported_text(result={"call": "exit"}), "values must be of the known kinds"),
+    "no word": (exported_text(result={}), "values must be of the known kinds"),
+    "a class": (exported_text(result={"record": ["os.stat_result", 1]}), "values must be of the known kinds"),
     "depth": (exported_text(result=json.loads("[" * 40 + "]" * 40)), "values must not be nested deeper"),
 }
 
@@ -315,7 +315,7 @@ def test_operations_that_do_not_fit_are_named(tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text(exported_text(operations=[["multiply", [{"input": 0}], None]]))
     block = SymbolBlock.imports(tmp_path / "x.json", "data")
     block.initialize()
-    with pytest.raises(ValueError, match="SymbolBlock: operation 0, multiply, must fit what it gets"):
+    with pytest.raises(ValueError, match="SymbolBlock: operation 0, multiply, must fit its inputs"):
         block(np.ones((1, 3)))
 
 

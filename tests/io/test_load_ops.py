@@ -101,7 +101,7 @@ class TestLoad:
             (np.save if name == "x.npy" else np.savez)(tmp_path / name, np.arange(3), wait=False)
             found = np.load(tmp_path / name)
             x = found if name == "x.npy" else found["arr_0"]
-        with pytest.raises(ValueError, match="load: file must hold what was saved, got float64"):
+        with pytest.raises(ValueError, match="load: file must hold the array that was saved, got float64"):
             x.tolist()
 
     def test_parameters_come_after_their_save(self, tmp_path: Path) -> None:

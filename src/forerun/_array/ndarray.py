@@ -1,4 +1,4 @@
-"""The array that users hold: NumPy's methods, and MXNet's where NumPy has none."""
+"""The array that users hold: NumPy's methods, and MXNet's where NumPy has no such method."""
 
 from __future__ import annotations
 
@@ -57,8 +57,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array, metaclass=ArrayClass):
     """An array of numbers that may still be on their way. Made by the functions of `forerun.np`.
 
     Every method returns at once but those that hand out values: `wait`, `asnumpy`, `item`, `tolist`,
-    `print`, `float(x)`, `bool(x)` and the like wait for the values, and raise what their computation
-    raised.
+    `print`, `float(x)`, `bool(x)` and the like wait for the values, and raise the error of their computation.
 
     >>> from forerun import np
     >>> x = np.arange(6).reshape(2, 3)
@@ -139,8 +138,8 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array, metaclass=ArrayClass):
 
         order: of a result in memory: "F" if the first axis is to run fastest, "A" if it does in the array; "K" takes
         the array itself as it lies; otherwise the last axis does. casting: by which rule this must be possible
-        (`np.can_cast`), TypeError if it is not. Floats lose their fraction in integers; what an integer cannot hold
-        is kept by its lowest bits.
+        (`np.can_cast`), TypeError if it is not. Floats lose their fraction in integers; for a value that the integer
+        dtype cannot hold, the lowest bits are kept.
         """
         convert.check_choice("astype", "order", order, ("C", "F", "A", "K"))
         want = convert.as_dtype("astype", dtype)
@@ -170,7 +169,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array, metaclass=ArrayClass):
     def to_device(self, device: Device | str, /, *, stream: None = None) -> ndarray:
         """Return the array itself if it is on that device, otherwise a copy there, made on the copy queue.
 
-        stream: there are none to choose from, so it must be None (ValueError).
+        stream: arrays have no streams, so it must be None (ValueError).
         """
         if stream is not None:
             raise ValueError(f"to_device: stream must be None, got {stream!r}")
@@ -435,7 +434,8 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array, metaclass=ArrayClass):
         return text.shown(self)
 
     def _repr_html_(self) -> str:
-        """The values, for a notebook, as `repr` has them, below what the array is; or what its computation raised.
+        """The values, for a notebook, as `repr` has them, below a line that describes the array; or the error of its
+        computation.
 
         Waits for this array, and no other; of a large one only the corners are looked at.
         """
@@ -462,7 +462,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array, metaclass=ArrayClass):
     def __await__(self) -> Generator[Any, None, Any]:
         """Wait for the values in asyncio, while other tasks go on: `await x` gives the array.
 
-        Raises what the computation raised.
+        Raises the error of the computation.
         """
         if not _core.arrived(self):
             from .._runtime import asyncio as aio  # asyncio's 20 ms are for those who use it

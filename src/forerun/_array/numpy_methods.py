@@ -206,9 +206,9 @@ class NumpyMethods:
         """The values as they are now, in a capsule of DLPack. Waits. No later operation changes them.
 
         From version 1 on the capsule is marked as read-only, unless copy is True. Older versions have no such mark, so
-        that their readers get a copy; BufferError if copy is False. RuntimeError for a stream: the host has none.
-        The memory of a GPU is not shared: the capsule has a copy on the host, for those who ask for that with dl_device
-        or copy; else BufferError.
+        that their readers get a copy; BufferError if copy is False. RuntimeError for a stream, as the host has no
+        streams. The memory of a GPU is not shared: the capsule has a copy on the host, for callers that request one
+        with dl_device or copy; else BufferError.
         """
         if dl_device is not None and tuple(dl_device) != (1, 0):
             raise BufferError(f"__dlpack__: dl_device must be (1, 0), the host, got {dl_device}")

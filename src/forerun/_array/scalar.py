@@ -1,4 +1,4 @@
-"""Scalars: what reading one element, reducing all of them, and computing with numbers give."""
+"""Scalars: results of reading one element, of reducing all elements, and of computing with numbers."""
 
 from __future__ import annotations
 

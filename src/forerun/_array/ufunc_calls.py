@@ -127,7 +127,7 @@ def _says_nothing(name: str, option: str, value: Any) -> bool:
 def _simple(
     ufunc: numpy.ufunc, inputs: list[Any], outs: list[Any], options: dict[str, Any]
 ) -> Callable[[], Any] | None:
-    """Return a call of a forerun operation that supports the options; None if there is none."""
+    """Return a call of a forerun operation that supports the options; None if no operation does."""
     if ufunc in _FUNCTIONS and not options:
 
         def results() -> Any:
@@ -211,8 +211,8 @@ def _resolved(ufunc: Any, given: list[Any], wanted: tuple[Any, ...] | None, cast
 
 
 def _narrowed(ufunc: numpy.ufunc, given: list[Any], casting: str, found: Dtypes) -> Dtypes:
-    """NumPy's choice, but what becomes floats (integers, Python's numbers) takes the dtype of the floats beside it, or
-    the default float."""
+    """NumPy's choice, but operands that become floats (integers, Python's numbers) take the dtype of the float
+    operands, or the default float."""
     floats = [d for d in given if isinstance(d, numpy.dtype) and is_inexact(d)]
     common = promote(*floats) if floats else default_float()
     if common.kind == "c":
@@ -230,7 +230,7 @@ def _narrowed(ufunc: numpy.ufunc, given: list[Any], casting: str, found: Dtypes)
 
 # --- ops made of others' loops ----------------------------------------------------------------------------------
 
-_MOST = 1024  # there may be endlessly many ufuncs, and what ops run must not go away: later ones are host tasks
+_MOST = 1024  # ufuncs: their loops are kept forever, and a program may make any number; later ones are host tasks
 _MOST_OPERANDS = 6
 _made: dict[Any, tuple[list[str], Elementwise | None]] = {}
 FOREIGN: dict[Any, Elementwise] = {}  # those whose plain calls the core handles itself
@@ -300,7 +300,7 @@ def _issued(
 
 
 def _masked(ufunc: numpy.ufunc, operands: list[Any], loop: Dtypes, where: Array, outs: list[Any], casting: str) -> Any:
-    """Return a call with `where`: elsewhere, outputs keep what they had; new ones are 0 there. It is one operation."""
+    """Return a call with `where`: elsewhere, outputs keep their values; new ones are 0 there. It is one operation."""
     name = ufunc.__name__
     if where.dtype != bool:
         raise TypeError(f"{name}: where must be an array of bools, got {where.dtype}")
@@ -328,7 +328,7 @@ _MOST_MASKED = 5  # operands of a loop that the core runs under a mask
 
 
 def _to_write(out: Out, shape: tuple[int, ...], dtype: numpy.dtype, device: DeviceLike) -> Array:
-    """Return the array to write for an output: itself, a copy if it is NumPy's, zeros if there is none."""
+    """Return the array to write for an output: itself, a copy if it is NumPy's, zeros if no output is given."""
     if out is None:
         return _core.full(shape, 0, dtype, device)
     return out if is_array(out) else asarray(out, device=device)

@@ -52,7 +52,7 @@ _passes = _Passes()
 
 
 class _Call:
-    """One program of a function: what its results look like, and its gradients."""
+    """One program of a function: the structure of its results, and its gradients."""
 
     name: str
     program: Any

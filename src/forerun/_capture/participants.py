@@ -83,7 +83,8 @@ _current = _Current()
 
 
 def current() -> Capture | None:
-    """Return the call that this thread captures; None if there is none, or if nothing can take part in it.
+    """Return the call that this thread captures; None if it captures no call, or if no library can take part in the
+    capture.
 
     >>> current() is None
     True

@@ -104,7 +104,7 @@ class _Loop:
         return f"{self.issued}{of} issued{ahead}, {seconds // 60}:{seconds % 60:02}"
 
     def parts(self, width: float) -> tuple[float, float]:
-        """Of a bar so wide: what is computed, and what is issued besides."""
+        """Of a bar so wide, the computed part, and the part that is issued but not computed."""
         total = max(self.total or self.issued, self.issued, 1)
         return width * self.computed / total, width * (self.issued - self.computed) / total
 
@@ -166,7 +166,7 @@ class _Notebook:
         from IPython.display import HTML, display
 
         if self.handle is None:
-            self.handle = display(HTML(self.html(loop)), display_id=True)  # type: ignore[no-untyped-call]  # IPython has none
+            self.handle = display(HTML(self.html(loop)), display_id=True)  # type: ignore[no-untyped-call]  # untyped
         else:
             self.handle.update(HTML(self.html(loop)))  # type: ignore[no-untyped-call]
         if last and loop.issued > loop.computed:

@@ -114,7 +114,7 @@ def _made(folder: str, fresh: str, where: int) -> BinaryIO:
 
 
 def _created(fresh: str, where: int) -> int:
-    """O_EXCL: never through a link that somebody else has put there."""
+    """O_EXCL: never through a link that another user has created there."""
     return os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666, dir_fd=where)
 
 

@@ -161,7 +161,7 @@ def load_vendor_libraries(path: Path) -> list[Path]:
 
 
 def accelerators() -> dict[str, dict[str, Any]]:
-    """Return what each plugin says about itself and its devices, by its file; an error in its place."""
+    """Return each plugin's description of itself and its devices, by its file; or its error."""
     try:
         return {str(path): _described(path) for path in plugin_files()}
     except ValueError as error:

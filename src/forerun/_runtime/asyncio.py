@@ -1,7 +1,7 @@
 """Arrays in asyncio: one, several, or in the order in which they come. No thread waits.
 
-Each event loop has a queue, a file descriptor that it polls beside its sockets. When writes end that somebody awaits,
-the core rings it, and the loop tells the tasks.
+Each event loop has a queue, a file descriptor that it polls beside its sockets. When writes end that a task awaits, the
+core signals the descriptor, and the loop resumes the tasks.
 """
 
 from __future__ import annotations

@@ -98,7 +98,7 @@ class _Found:
     def __init__(self) -> None:
         self.gpus: list[Device] | None = None  # None: the plugins are not open
         self.problem: Exception | None = None  # of a plugin that the program has chosen
-        self.reasons: list[str] = []  # why others have none
+        self.reasons: list[str] = []  # why other plugins have no devices
         self.lock = threading.Lock()
 
 
@@ -279,7 +279,7 @@ def num_gpus() -> int:
 
 
 def info(device: Device) -> dict[str, Any]:
-    """Return what a GPU's plugin states: its model ("kind"), platform, and bytes of memory."""
+    """Return a GPU's properties, as its plugin reports them: model ("kind"), platform, and bytes of memory."""
     return _core.accelerator_info(device.index)
 
 

@@ -1,4 +1,4 @@
-"""Adam, and what was made of it."""
+"""Adam and its variants."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class AdamW(Adam):
         self.correct_bias = correct_bias
 
     def factors(self, t: int, lr: float, wd: float) -> tuple[float, ...]:
-        """Return those of Adam, and what the weight is multiplied by."""
+        """Return those of Adam, and the factor of the weight."""
         rates = super().factors(t, lr, wd) if self.correct_bias else (lr, self.epsilon)
         return *rates, 1 - lr * wd
 

@@ -111,8 +111,8 @@ class Optimizer:
 
     slots: tuple[str, ...] = ()
     draws = False  # random numbers: of copies on several devices one is updated, and the others get its values
-    # Names of what a step depends on besides arrays and factors(): it tells that steps may be issued as programs. Must
-    # be of the class itself: one derived from it may compute something else.
+    # Names of attributes on which a step depends besides arrays and factors(): they allow steps to be issued as
+    # programs. Must be of the class itself: one derived from it may compute something else.
     constants: tuple[str, ...]
     _scale: Array | None = None  # the input of a program that is being captured, in place of `rescale_grad`
 
@@ -259,7 +259,7 @@ class Optimizer:
         return None
 
     def _constants(self, advanced: Sequence[Advanced]) -> tuple[object, ...]:
-        """Return what a program of a step computes with besides its inputs."""
+        """Return the constants of a step's program besides its inputs."""
         scale = self.rescale_grad == 1 if self._scale_is_input else self.rescale_grad
         return (
             scale, self.clip_gradient,
@@ -308,7 +308,7 @@ class Optimizer:
         """Count a step of each weight; return its factors and its weight decay."""
         found: list[Advanced] = []
         rate: float | None = None
-        last: Any = None  # what the factors of the weight before depend on
+        last: Any = None  # the values on which the previous weight's factors depend
         for index, _, _, state in items:
             t = state["t"] = state["t"] + 1
             if t > self.num_update:
@@ -324,7 +324,7 @@ class Optimizer:
         return found
 
     def _progress(self) -> Any:
-        """Return what `_advance` changes, besides the states."""
+        """Return the attributes that `_advance` changes, besides the states."""
         return self.num_update
 
     def _resume(self, progress: Any) -> None:

@@ -190,7 +190,7 @@ def test_states_can_be_kept():
         first = [rng.normal(size=3).tolist(), rng.gamma(2.0, size=3).tolist()]
         rng.set_state(state)
         assert [rng.normal(size=3).tolist(), rng.gamma(2.0, size=3).tolist()] == first
-        with pytest.raises(ValueError, match="set_state: state must be what"):
+        with pytest.raises(ValueError, match="set_state: state must be the state of"):
             rng.set_state(("MT19937", [1, 2]))
     rng = np.random.default_rng(3)
     state = rng.bit_generator.state

@@ -80,7 +80,7 @@ class Dataset:
 def planned(dataset: Examples, late: bool) -> Plan:
     """Return the plan of an example, for functions that accept NumPy's arrays, if the data set has these.
 
-    late: whether something may be left to be done to the first part of the batch that is stacked of them. Also what.
+    late: whether transforms may be deferred to the stacked batch. Also returns the deferred transforms.
     """
     return dataset._planned(late) if isinstance(dataset, Hosting) else (dataset.__getitem__, [])
 
@@ -88,7 +88,7 @@ def planned(dataset: Examples, late: bool) -> Plan:
 class Hosting(Dataset):
     """A data set whose examples can be had as NumPy's arrays, too, which is quicker: `_planned`.
 
-    A subclass that says what its examples are, by `__getitem__`, and not what they are of NumPy's, has no others.
+    A subclass that defines `__getitem__` but not `_planned` has no examples as NumPy's arrays.
     """
 
     def __init_subclass__(cls) -> None:

@@ -1,4 +1,4 @@
-"""Shapes that are not known yet, and the error of using what still waits for one."""
+"""Shapes that are not known yet, and the error of using a parameter that still waits for one."""
 
 from __future__ import annotations
 

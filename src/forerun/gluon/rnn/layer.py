@@ -74,7 +74,7 @@ class _Layer(HybridBlock):
         self._layout, self._dropout, self._dir = layout, dropout, 1 + bidirectional
         self._projection_size = projection_size
         width_out = self._width_out = projection_size or hidden_size
-        rule_of(self.mode, activation)  # says what is wrong with it
+        rule_of(self.mode, activation)  # raises for an unknown activation
         self._activation = activation
         rows = GATES[self.mode] * hidden_size
         for prefix, width in self._places(input_size):
@@ -150,7 +150,7 @@ class _Layer(HybridBlock):
         return x, [np.stack(parts) for parts in zip(*after)]
 
     def _run(self, x: Array, states: list[Any] | None, prefix: str, backward: bool) -> tuple[Any, list[Any]]:
-        """Return one layer in one direction: what the inputs give to the gates is one product for all steps."""
+        """Return one layer in one direction: the inputs' terms of the gates are one product for all steps."""
         wx, wh, bx, bh = (
             getattr(self, f"{prefix}_{kind}").data(x.device)
             for kind in ("i2h_weight", "h2h_weight", "i2h_bias", "h2h_bias")

@@ -1,7 +1,7 @@
 """The definition of an operation in one paragraph: how it is submitted, its gradients, its docstring.
 
 Two kinds. `elementwise` wraps a NumPy ufunc; the core issues it and records it on the tape. `primitive` is
-for everything else: a Python function that calls the core, and says what its gradients are.
+for everything else: a Python function that calls the core, with functions of its gradients.
 
 A gradient is a function of the values that it needs, by name: `g` is the gradient of the output, `y` the output, the
 op's own parameter names stand for its inputs and keyword attributes, and `shape` and `dtype` are those of
@@ -65,7 +65,7 @@ def direct(entry: str, *data: Any) -> Callable[[F], F]:
     """Let the core handle the plain calls of a function itself, by one of its entries (core/python/direct).
 
     A plain call has arrays that are not on the tape, and arguments that need no conversion; the result is the same.
-    All others go to the Python function. data: what the entry needs besides, such as an op.
+    All others go to the Python function. data: further arguments of the entry, such as an op.
 
     >>> from forerun import np
     >>> np.zeros.__name__, np.zeros(2).tolist(), np.zeros([2]).tolist()
@@ -82,7 +82,7 @@ def direct(entry: str, *data: Any) -> Callable[[F], F]:
 
 
 def plain_calls(entry: str, *data: ArrayLike) -> Callable[..., Any]:
-    """Return what the core does in plain calls, as for `direct`; of all others it makes None.
+    """Return the core's function for plain calls, as for `direct`; it returns None for all others.
 
     >>> from forerun import np
     >>> plain_calls("argmax")(np.array([1, 3, 2]), 0).item(), plain_calls("argmax")({1, 3}, 0)
@@ -93,7 +93,7 @@ def plain_calls(entry: str, *data: ArrayLike) -> Callable[..., Any]:
 
 
 # The arguments with which the core calls NumPy's functions directly, for the two decorators below
-# (core/python/direct/numpy.cpp reads both). A letter says what a parameter may be:
+# (core/python/direct/numpy.cpp reads both). A letter gives the values that a parameter may have:
 #
 #     a  an array                          A  an array or None
 #     d  a vector                          l  a list or tuple of these, or of numbers
@@ -153,7 +153,7 @@ Rules = tuple[tuple[Gradient, bytes] | None, ...]
 def _rules(
     gradients: Sequence[Gradient | None], inputs: Sequence[str], attributes: Sequence[str] = ()
 ) -> tuple[Rules, int]:
-    """Gradients as the core calls them, with the sources of their arguments; and what the tape keeps for
+    """Gradients as the core calls them, with the sources of their arguments; and the values that the tape keeps for
     them."""
     sources = {name: i for i, name in enumerate(inputs)}
     sources |= {name: _ATTRIBUTE + i for i, name in enumerate(attributes)}

@@ -32,7 +32,7 @@ P = TypeVar("P", bound=Program)
 class ProgramCapture:
     """Takes down the operations that this thread issues in a `with` block.
 
-    strict: reading a value in the block raises. names: returns what the inputs are called in placeholders.
+    strict: reading a value in the block raises. names: returns the names of the inputs in placeholders.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class ProgramCapture:
         """Return the operations until now as a program, and end the capture.
 
         inputs: those of the block, and further ones of `_core.capture_input`. free: how many of them, from the first
-        on, may be other arrays in each call, inside of larger ones too. node: what the tape gets for a call, for the
+        on, may be other arrays in each call, also views. node: the function that the tape records for a call, for the
         gradients of the results numbered `graded`; it needs the values `saved`. leaves: of gradients, besides inputs.
         apart: the inputs come at different times, and no operation waits for more of them than it needs.
         """

@@ -1,4 +1,4 @@
-"""Docstrings and signatures of element-wise functions: what all of them have in common."""
+"""Docstrings and signatures of element-wise functions: the parts that all of them share."""
 
 from __future__ import annotations
 

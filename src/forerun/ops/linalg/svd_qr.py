@@ -62,7 +62,7 @@ def _halved_diagonal(x: Array) -> Array:
 def _first(g: Array, x: Array, k: int) -> Array:
     """Return the gradient of a unitary matrix's columns as one of the first k alone.
 
-    To stay orthogonal to these, the others move by -first (d first)^H rest; what else they do is not determined.
+    To stay orthogonal to these, the others move by -first (d first)^H rest; their further change is not determined.
     """
     first, rest = x[..., :k], x[..., k:]
     return g[..., :k] - matmul(rest, matmul(adjoint(g[..., k:]), first))
@@ -205,7 +205,7 @@ def qr(a: ArrayLike, mode: str = "reduced") -> Any:
     Returns
     -------
     array, or tuple of arrays
-        Q and R, or what else `mode` asks for.
+                Q and R, or the other results that `mode` selects.
 
     Raises
     ------

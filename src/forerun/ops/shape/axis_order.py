@@ -1,4 +1,4 @@
-"""Axes in another order, as views: `transpose`, and what moves or exchanges some of them."""
+"""Axes in another order, as views: `transpose`, and functions that move or exchange some axes."""
 
 from __future__ import annotations
 

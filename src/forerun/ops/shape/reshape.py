@@ -31,7 +31,7 @@ def _reshape(x: Array, shape: Shape) -> Array:
 def reshape(a: ArrayLike, /, shape: Shape, order: str = "C", *, copy: bool | None = None) -> Array:
     """Return an array with another shape of the same size: a view where memory allows.
 
-    One extent may be -1: what the others leave.
+    One extent may be -1: it is computed from the size and the other extents.
 
     Parameters
     ----------

@@ -66,7 +66,7 @@ def init_process_group(
     backend : {"mpi", "gloo", "nccl"}, optional
         MPI carries the values, whichever is named.
     world_size, rank : int
-        Checked, if given, against what the launcher says.
+        Checked, if given, against the launcher's values.
     init_method, store : optional
         Not needed: ranks find each other by MPI. As in PyTorch, only one of them may be given.
     timeout : optional

@@ -22,7 +22,7 @@ __all__ = ["Parameter", "Module"]
 
 
 class _ParameterLeaf(Variable):
-    """The leaf of an array that is a parameter: arrays have one class, so this is what tells."""
+    """The leaf of an array that is a parameter: arrays have one class, so that the leaf marks parameters."""
 
     __slots__ = ()
 
@@ -57,7 +57,7 @@ def Parameter(data: Array, requires_grad: bool = True) -> Array:
 
 
 def is_parameter(x: object) -> TypeGuard[Array]:
-    """Return whether x is what `Parameter` made."""
+    """Return whether x was made by `Parameter`."""
     return is_array(x) and isinstance(x.node, _ParameterLeaf)
 
 

@@ -134,7 +134,8 @@ def power(b: Builder, x: Value, y: Value) -> Value:
 
 
 def gcd(b: Builder, x: Value, y: Value) -> Value:
-    """The greatest common divisor, by Euclid's rule, of numbers without signs: the least one has none with a sign."""
+    """The greatest common divisor, by Euclid's rule on unsigned numbers: the least integer's absolute value is
+    unsigned."""
 
     def without(v: Value) -> Value:
         return b.convert(absolute(b, v), unsigned_of(v.dtype))
@@ -223,7 +224,7 @@ def clip(b: Builder, x: Value, least: Value, greatest: Value) -> Value:
     return minimum(b, maximum(b, x, least), greatest)
 
 
-# --- what is true
+# --- predicates
 
 
 def compared(b: Builder, direction: str, x: Value, y: Value) -> Value:
@@ -263,7 +264,8 @@ def isfinite(b: Builder, x: Value) -> Value:
 
 
 def _of_parts(b: Builder, x: Value, holds, either: bool) -> Value:  # type: ignore[no-untyped-def]
-    """A condition of the real and imaginary part; what holds for integers is the opposite of `either`."""
+    """A condition of the real and imaginary part; for integers, which have no imaginary part, the opposite of
+    `either`."""
     if is_complex(x.dtype):
         real, imag = holds(b.part("real", x)), holds(b.part("imag", x))
         found: Value = real | imag if either else real & imag

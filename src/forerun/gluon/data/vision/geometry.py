@@ -187,7 +187,7 @@ class RandomCrop(Transform):
         out = numpy.zeros((h, w, x.shape[2]), x.dtype)
         if self._value:
             out.fill(self._value)
-        top, start = max(-y0, 0), max(-x0, 0)  # what lies in the image, and where
+        top, start = max(-y0, 0), max(-x0, 0)  # the part inside the image, and its position
         part = x[y0 + top : y0 + h, x0 + start : x0 + w]
         out[top : top + part.shape[0], start : start + part.shape[1]] = part
         return out

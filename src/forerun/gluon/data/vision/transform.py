@@ -124,7 +124,7 @@ class Compose(_OfNumpy, Sequential):
         self.add(*[t if isinstance(t, Block) else Lambda(t) for t in transforms])
 
     def forward(self, x: Any, *args: Any) -> Any:
-        """Return the image through all transforms, and what they make of the other arguments."""
+        """Return the image through all transforms, and their results for the other arguments."""
         for block in self:
             if isinstance(x, numpy.ndarray) and not getattr(block, "takes_numpy", False):
                 x = np.array(x)

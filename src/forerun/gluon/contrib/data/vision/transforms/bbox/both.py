@@ -40,7 +40,7 @@ _CONSTRAINTS = ((0.1, None), (0.3, None), (0.5, None), (0.7, None), (0.9, None),
 class Both(Block):
     """A transform of an image and its boxes; subclasses define `both`."""
 
-    takes_numpy = True  # images of NumPy's as they are; but a step of a plan sees the image alone, so it is none
+    takes_numpy = True  # NumPy's images are accepted; but it cannot be a step of a plan, which gets the image alone
 
     def both(self, x: Array | numpy.ndarray, boxes: Boxes) -> tuple[Any, Boxes]:
         """Return the image and the boxes that become of these."""
