@@ -143,7 +143,7 @@ def _comments_and_strings_of_cpp(text: str) -> str:
 
 
 def found(path: Path) -> Iterator[tuple[int, str, str]]:
-    """Yield the line of each retired word, the word, and what to use instead."""
+    """Yield the line of each retired word, the word, and its replacement."""
     text = prose(path)
     flat = re.sub(r"\n *(?:(?:#|//+) )?", lambda m: "\n" + " " * (len(m[0]) - 1), text)
     short = BLANKS.sub(lambda m: m[0][:2], flat)  # most of a program is blank, and most words are in no file
@@ -165,14 +165,14 @@ def defined(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def found_in_names(path: Path) -> Iterator[tuple[int, str, str]]:
-    """Yield the line of each name with a retired word, the name, and what to use instead."""
+    """Yield the line of each name with a retired word, the name, and its replacement."""
     for line, name in defined(path):
         words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
         yield from ((line, name, RETIRED_IN_NAMES[match[1]]) for match in NAME.finditer(words))
 
 
 def main(names: list[str]) -> None:
-    """Print what is found in files."""
+    """Print the findings in files."""
     hits = sorted((name, *hit) for name in names for kind in (found, found_in_names) for hit in kind(Path(name)))
     for name, line, word, term in hits:
         print(f"{name}:{line}: {word!r}: {term}")

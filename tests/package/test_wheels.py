@@ -153,7 +153,7 @@ class TestNewcomer:
         monkeypatch.setattr(newcomer, "PLACE", tmp_path / "newcomer")
         monkeypatch.setattr(wheels, "interpreter", lambda version: None)
         newcomer.main(["3.14t"])
-        assert capsys.readouterr().out == "Python 3.14t: not tried, there is none here\n"
+        assert capsys.readouterr().out == "Python 3.14t: not tried, not installed here\n"
 
 
 class TestRelease:
