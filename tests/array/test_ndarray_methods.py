@@ -223,7 +223,7 @@ def test_conversions(convert: Callable[[Any], Any]) -> None:
             convert(many)
 
 
-def test_conversions_that_lose() -> None:
+def test_lossy_conversions() -> None:
     assert int(np.array(2.9)) == 2
     assert complex(np.array(1 + 2j)) == 1 + 2j
     for f in (int, float):
@@ -291,7 +291,7 @@ def test_view_of_bytes(dtypes: tuple[str, str], part: str) -> None:
     (lambda: np.zeros(6)[1:5], "float64", "aligned"),
     (lambda: np.zeros((2, 3), dtype="int16")[:, :2], "int32", "aligned"),
 ])  # fmt: skip
-def test_view_that_cannot_be(x: Callable[[], Any], dtype: str, message: str) -> None:
+def test_invalid_view_raises(x: Callable[[], Any], dtype: str, message: str) -> None:
     with pytest.raises(ValueError, match=f"view: .*{message}"):
         x().view(dtype)
 

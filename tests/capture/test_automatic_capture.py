@@ -102,7 +102,7 @@ def test_a_recurrent_cell_is_captured_in_a_loop() -> None:
     assert all_same_bits(outputs(True), outputs(False))
 
 
-def test_the_third_call_of_a_kind_is_captured_and_waits_for_nothing() -> None:
+def test_the_third_call_of_a_kind_is_captured_without_a_wait() -> None:
     net = mlp()
     net.initialize()
     net(np.array(X))
@@ -124,7 +124,7 @@ def test_calls_that_are_not_repeated_are_not_captured() -> None:
     assert program_count(net) == 0
 
 
-def test_of_many_kinds_the_first_ones_keep_their_programs() -> None:
+def test_the_first_of_many_kinds_keep_their_programs() -> None:
     net = nn.Dense(2, in_units=3)
     net.initialize()
     most = net._recorded.recorded.programs.most

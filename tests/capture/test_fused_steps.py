@@ -107,7 +107,7 @@ class TestSameBits:
                 found = z[part] + 1
             assert all_same_bits(found, np.sqrt(x) * (2 if part.start is None else 3) + 1)
 
-    def test_runs_at_one_time(self) -> None:
+    def test_concurrent_runs(self) -> None:
         """Calls in flight have tiles of their own, from several threads too."""
         captured = forerun.hybrid(polynomial)
         inputs = [np.linspace(-1, 1, 60_000) * (k + 1) for k in range(12)]
@@ -219,7 +219,7 @@ class TestOperations:
 
 
 class TestMemory:
-    def test_values_in_tiles_take_none(self) -> None:
+    def test_values_in_tiles_take_no_memory(self) -> None:
         """A call takes memory for its result, and for none of the forty values before it."""
         x = np.ones(100_000)
         captured = forerun.hybrid(polynomial)
@@ -244,7 +244,7 @@ class TestMemory:
             assert all_same_bits([y.asnumpy() for y in captured(x)], [y.asnumpy() for y in program(x)])
 
 
-def test_poison() -> None:
+def test_a_failed_argument_poisons_the_results_of_its_call() -> None:
     """A failed argument fails what the program computes, at the line of the failure, and no other call."""
     captured = forerun.hybrid(polynomial)
     good = np.ones(100_000)

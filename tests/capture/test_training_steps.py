@@ -198,7 +198,7 @@ def test_changes_between_calls_are_seen(change: str, tmp_path: Path) -> None:
     assert trainings[1].runs <= 2
 
 
-def test_a_call_that_does_not_suit_counts_no_step() -> None:
+def test_a_mismatching_call_does_not_count_a_step() -> None:
     training = Training(True, "adam")
     training.step(*batch())
     state = training.trainer._states[0][0]
@@ -256,7 +256,7 @@ class Fading(optimizer.Optimizer):
         weight -= lr / self.count * g
 
 
-def test_a_rule_with_facts_of_its_own_runs_as_written() -> None:
+def test_a_custom_rule_runs_as_written() -> None:
     trainings = both()
     for training in trainings:
         npx.random.seed(7)
@@ -291,7 +291,7 @@ def test_two_trainers_and_two_steps_of_one() -> None:
         numpy.testing.assert_array_equal(x, y)
 
 
-def test_an_updater_and_an_optimizer_of_its_own() -> None:
+def test_an_updater_and_a_separate_optimizer() -> None:
     found = []
     for whole in (False, True):
         w, v = np.ones(4), np.ones(4)

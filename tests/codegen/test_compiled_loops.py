@@ -367,7 +367,7 @@ def test_the_compiler_is_not_loaded_for_short_programs():
     assert (done.returncode, done.stdout.splitlines()[-1], done.stderr) == (0, "False", "")
 
 
-def test_the_environment_can_turn_it_off():
+def test_the_environment_disables_compilation():
     done = run(START + "assert all(good() for _ in range(3))\n_core.wait_for_loop_compiler()\n"
                "print(forerun.stats()['compiled'])\n", FORERUN_PASSES="drop,fuse")  # fmt: skip
     assert (done.returncode, done.stdout) == (0, "0\n"), done.stderr

@@ -54,7 +54,7 @@ def suites(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
     return tool
 
 
-def test_each_test_is_run_once_whatever_others_do(suites: ModuleType, tmp_path: Path) -> None:
+def test_each_test_is_run_once_after_crashes_of_others(suites: ModuleType, tmp_path: Path) -> None:
     assert suites.run("scipy", "part") == Counter(passed=3, failed=5, skipped=1)
     listed = (tmp_path / "scipy.part.failures.txt").read_text()
     reasons = [line.split(" x ")[1] for line in listed.splitlines() if " x " in line]

@@ -16,7 +16,7 @@ from tests.support.processes.subprocesses import execute, output
 
 
 class TestFinding:
-    def test_nothing_of_plugins_is_loaded_before_a_gpu_is_used(self) -> None:
+    def test_plugins_are_loaded_on_first_use_of_a_gpu(self) -> None:
         program = f"""
 import sys; from pathlib import Path
 x = (np.ones(3) + 1).numpy()
@@ -29,7 +29,7 @@ print(*loaded(), forerun.gpu(0)); forerun.num_gpus(); print(*loaded())
     def test_number_of_gpus(self) -> None:
         assert words_of("print(forerun.num_gpus(), forerun.npx.num_gpus())") == ["2", "2"]
 
-    def test_without_plugins_there_are_none(self) -> None:
+    def test_num_gpus_without_plugins_is_zero(self) -> None:
         assert output("print(forerun.num_gpus())", FORERUN_PJRT="off") == ["0"]
         done = execute("np.ones(3, device='gpu:0')", FORERUN_PJRT="off")
         assert "got gpu(0), and there is no GPU: plugins are turned off" in done.stderr
@@ -147,6 +147,6 @@ class TestPlace:
         assert (x + numpy.ones(3, "float32")).device == one
 
 
-def test_a_program_that_uses_gpus_ends_without_a_word() -> None:
+def test_a_program_with_gpus_exits_without_messages() -> None:
     done = run("x = np.ones((50, 50), device='gpu:1')\nfor _ in range(50): x = x @ x * 0.01\n")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

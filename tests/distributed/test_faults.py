@@ -95,7 +95,7 @@ def remaining_processes(mark: str) -> list[str]:
 
 @needs_mpi
 @pytest.mark.parametrize(("how", "size", "failing", "when", "place", "large"), fault_cases())
-def test_the_others_learn_of_it(
+def test_other_ranks_raise_rank_failed(
     tmp_path: Path, how: str, size: int, failing: int, when: int, place: int, large: int
 ) -> None:
     file, mark = tmp_path / "program.py", f"mark-{os.getpid()}-{tmp_path.name}"

@@ -102,7 +102,7 @@ def test_no_text_is_run(nodes: Nodes) -> None:
     assert calls == []
 
 
-def test_nothing_that_was_pickled_is_read_but_by_loaders(nodes: Nodes) -> None:
+def test_only_loaders_unpickle(nodes: Nodes) -> None:
     readers = {
         path for path, inside in nodes.items() for node in inside
         if isinstance(node, ast.Call) and called(node) in {"load", "loads", "Unpickler"}

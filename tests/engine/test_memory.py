@@ -128,7 +128,7 @@ class TestRunAhead:
         # 2 MiB may be ahead of any program; what several workers hold at once differs by an array or two.
         assert without <= 1.25 * with_barrier + (2 if ahead == "1 worker" else 5) * MB
 
-    def test_an_earlier_peak_is_no_excuse(self, ahead):
+    def test_an_earlier_peak_does_not_raise_the_budget(self, ahead):
         np.ones(64 * N).sum().item()
         forerun.waitall()
         assert taken_while_the_oldest_sleeps() <= 12 * MB
@@ -218,7 +218,7 @@ class TestLimit:
         with pytest.raises(MemoryError, match="asked for"):
             np.ones(forerun.memory()["limit"])
 
-    def test_ops_wait_for_memory_that_will_come_back(self):
+    def test_ops_wait_for_memory_that_will_be_freed(self):
         x = np.ones(N)
         sums = [((x + i) * 2).sum() for i in range(50)]  # one at a time fits, all at once do not
         assert [s.item() for s in sums] == [2 * N * (i + 1) for i in range(50)]
@@ -244,7 +244,7 @@ class TestLimit:
 
 
 class TestReturned:
-    def test_dropped_arrays(self, engine):
+    def test_memory_of_dropped_arrays_is_returned(self, engine):
         before = live()
         x = np.ones((4, N))
         y = x + 1
@@ -257,7 +257,7 @@ class TestReturned:
         del z
         assert live() == before
 
-    def test_dropped_before_they_are_there(self, ahead):
+    def test_arrays_dropped_before_they_are_computed(self, ahead):
         before = live()
         with closed_gate():
             x = np.ones(N)

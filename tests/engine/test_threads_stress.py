@@ -63,7 +63,7 @@ class TestSharedArrays:
         expected[:, ::2] += 200 * numpy.arange(8)[:, None]
         assert x.tolist() == expected.tolist()
 
-    def test_everybody_waits_for_the_same_value(self, ahead):
+    def test_all_threads_wait_for_the_same_value(self, ahead):
         go = threading.Event()
         (late,) = npx.host(lambda: (go.wait(PATIENCE), numpy.full(3, 7.0))[1], [], [((3,), "float32")])
         started = threading.Barrier(9)

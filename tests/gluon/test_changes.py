@@ -169,7 +169,7 @@ def test_no_change_is_lost_between_threads() -> None:
     assert net(X).tolist() == [100, 100]
 
 
-def test_a_program_recorded_meanwhile_is_forgotten_too() -> None:
+def test_a_change_during_a_capture_discards_the_program() -> None:
     block = Scaled()
     block.initialize()
     inside, go_on = threading.Event(), threading.Event()

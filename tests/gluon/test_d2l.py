@@ -236,7 +236,7 @@ def test_missing_modules_raise_under_both_names(as_mxnet):
         exec("from mxnet import symbol", {})
 
 
-def test_the_real_one_is_left_alone(monkeypatch):
+def test_an_installed_mxnet_is_not_replaced(monkeypatch):
     monkeypatch.setitem(sys.modules, "mxnet", sys)
     with pytest.raises(RuntimeError, match="must not be imported yet"):
         install_as_mxnet()

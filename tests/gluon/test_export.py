@@ -322,7 +322,7 @@ def test_operations_that_do_not_fit_are_named(tmp_path: Path) -> None:
 # --- operations of a program's own ------------------------------------------------------------------------------------
 
 
-def test_an_operation_of_ones_own_is_exported_by_its_name(tmp_path: Path) -> None:
+def test_a_custom_operation_is_exported_by_its_name(tmp_path: Path) -> None:
     cube = primitive(lambda g, x: 3 * g * x * x, op="mine.cube")(lambda x: x**3)
 
     class Cubed(gluon.HybridBlock):

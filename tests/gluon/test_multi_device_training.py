@@ -92,7 +92,7 @@ def test_bits_are_the_same_run_after_run(how: Any) -> None:
     assert len(found) == 1
 
 
-def test_without_a_kvstore_each_device_goes_its_own_way(two_devices: list[forerun.Device]) -> None:
+def test_without_a_kvstore_devices_are_independent(two_devices: list[forerun.Device]) -> None:
     net, _ = train(two_devices, kvstore=None)
     first, second = (parameter_bits(net, device) for device in two_devices)
     assert first != second

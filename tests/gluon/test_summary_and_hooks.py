@@ -52,7 +52,7 @@ def test_a_summary_has_layers_shapes_and_counts(capsys: pytest.CaptureFixture[st
         assert net.hybridized.startswith("1 program")
 
 
-def test_a_summary_waits_for_nothing_and_leaves_nothing(gate: None, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_summary_does_not_wait_and_removes_its_hooks(gate: None, capsys: pytest.CaptureFixture[str]) -> None:
     net = shared()
     net.summary(np.ones((2, 4)))
     assert not any(block._after for block in net._tree())
@@ -113,7 +113,7 @@ def hooked(net: gluon.Block, everything: bool) -> Iterator[list[Any]]:
         yield found
 
 
-def test_hooks_see_layers() -> None:
+def test_op_hooks_get_the_arrays_of_layers() -> None:
     net = nn.HybridSequential()
     net.add(nn.Dense(3), nn.Sequential())
     net[1].add(nn.Flatten())

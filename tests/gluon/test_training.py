@@ -60,7 +60,7 @@ def test_training_on_two_devices_does_not_wait(two_devices: list[forerun.Device]
     assert numpy.isfinite(net.weight.data().asnumpy()).all()
 
 
-def test_nothing_waits(gate: None) -> None:
+def test_training_does_not_wait(gate: None) -> None:
     net = nn.HybridSequential()
     for rule in ("xavier", "orthogonal", "truncnorm"):
         net.add(nn.Dense(8, "relu", weight_initializer=rule), nn.BatchNorm(), nn.LayerNorm(), nn.Dropout(0.5))

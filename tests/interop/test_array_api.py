@@ -175,7 +175,7 @@ def test_limits_of_floats_are_python_numbers(dtype: str) -> None:
 
 
 @pytest.mark.parametrize("make", [np.asarray, np.array])
-def test_copies_are_made_as_asked(make: Any) -> None:
+def test_copy_argument_is_honoured(make: Any) -> None:
     x = np.arange(3)
     assert make(x, copy=None) is x
     assert make(x, copy=False) is x
@@ -218,7 +218,7 @@ def test_a_copy_of_another_dtype() -> None:
         np.astype(x, np.float32, device="cpu:64")
 
 
-def test_a_device_is_given() -> None:
+def test_device_argument() -> None:
     x = np.arange(3)
     assert x.to_device(cpu(0)) is x
     assert x.to_device("cpu:0", stream=None) is x

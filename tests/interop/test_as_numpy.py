@@ -285,7 +285,7 @@ class TestCommand:
         done = command("run", "--as-numpy", "-m", "script", "2", folder=folder)
         assert (done.returncode, done.stdout, done.stderr) == (3, "Elementwise 6.0 ['a'] __main__\n", "")
 
-    def test_a_trace_of_it(self, folder):
+    def test_a_trace_of_a_script(self, folder):
         done = command("trace", "--as-numpy", "script.py", "2", folder=folder)
         assert done.stdout.startswith("Elementwise 6.0 ['a'] __main__\n")
         assert "multiply" in done.stdout
@@ -300,7 +300,7 @@ class TestCommand:
         assert as_numpy.report() is None, "nothing was replaced"
 
 
-def test_a_notebook_loads_it(tmp_path: Path) -> None:
+def test_a_notebook_loads_the_extension(tmp_path: Path) -> None:
     cells = (
         "from IPython.core.interactiveshell import InteractiveShell\n"
         "shell = InteractiveShell()\n"

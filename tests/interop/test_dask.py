@@ -118,7 +118,7 @@ class TestFailures:
         assert type(y) is type(x)
         assert y.item() == x.item()
 
-    def test_a_scalar_stays_one(self):
+    def test_a_scalar_is_received_as_a_scalar(self):
         x = failing(ValueError, "bad").sum()
         assert type(protocol.deserialize(*protocol.serialize(x))) is type(x)
         for failed in (x, protocol.deserialize(*protocol.serialize(x))):
@@ -156,7 +156,7 @@ class TestSizes:
 
 
 @pytest.mark.parametrize("imports", ["distributed.protocol, forerun", "forerun, distributed.protocol"])
-def test_any_order_of_imports(imports):
+def test_registration_in_any_order_of_imports(imports):
     lines = f"import {imports}, dask.sizeof; from forerun import np; x = np.ones(1000)"
     end = "print(distributed.protocol.serialize(x)[0]['serializer'], dask.sizeof.sizeof(x))"
     assert output(f"{lines}; {end}") == ["dask", "4000"]

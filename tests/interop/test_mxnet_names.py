@@ -196,6 +196,6 @@ def test_each_name_behaves_as_in_mxnet(name: str, mxnet: Any) -> None:
     assert eval(HOLDS[name], names) is True
 
 
-def test_all_names_are_there() -> None:
+def test_all_names_exist() -> None:
     assert len(HOLDS) == 226
     assert all(HOLDS.values())

@@ -99,13 +99,13 @@ class TestWhereValuesBegin:
             npy.read_header(file, path.stat().st_size)
             return file.tell()
 
-    def test_small_ones_as_numpy_would_write_them(self, tmp_path: Path) -> None:
+    def test_small_files_equal_numpys(self, tmp_path: Path) -> None:
         for x in (values(0), values(100), values(LEAST - 1).reshape(3, -1), numpy.float32(1)):
             np.save(tmp_path / "x", np.array(x))
             numpy.save(tmp_path / "y", x)
             assert (tmp_path / "x.npy").read_bytes() == (tmp_path / "y.npy").read_bytes()
 
-    def test_large_ones_with_a_block(self, tmp_path: Path) -> None:
+    def test_values_of_large_files_are_aligned_to_a_block(self, tmp_path: Path) -> None:
         for shape in [(LEAST,), (2,) * 20, (1,) * 60 + (LEAST,)]:
             np.save(tmp_path / "x", np.array(values(LEAST).reshape(shape)))
             assert self.start(tmp_path / "x.npy") == BLOCK
@@ -163,7 +163,7 @@ class TestWithoutACopy:
         write(tmp_path / "x.npz", np.array(values(2 * PIECE + LEAST + 5))).wait()
         assert len(tried_writes) == pieces
 
-    def test_nothing_of_it_is_in_the_systems_memory(self, tried_writes: list[int], tmp_path: Path) -> None:
+    def test_direct_writes_bypass_the_page_cache(self, tried_writes: list[int], tmp_path: Path) -> None:
         """But for the header and the end, and what a file system that has no device has there."""
         if file_system_kind(tmp_path) == "device":
             np.save(tmp_path / "x", np.array(values(2 * PIECE + LEAST + 5)))

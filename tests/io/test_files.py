@@ -206,7 +206,7 @@ class TestCode:
             "numpy.ndarray", "numpy.dtype", "_codecs.encode",
         }  # fmt: skip
 
-    def test_nothing_is_evaluated(self):
+    def test_package_does_not_evaluate_text(self):
         """The package calls nothing that runs texts or bytes; `forerun trace` runs the script that it is given."""
         evil = {
             "eval",
@@ -223,7 +223,7 @@ class TestCode:
         found = {(path.name, name) for path in PACKAGE.rglob("*.py") for name in called(path) if name in evil}
         assert found == KNOWN
 
-    def test_no_way_to_pickles(self):
+    def test_package_does_not_unpickle(self):
         ways = ["allow_pickle=True", "pickle.load", "Unpickler", "from pickle", "pickle as"]
         texts = {path.name: path.read_text() for path in PACKAGE.rglob("*.py") if path.name not in WORKERS}
         assert [name for name, text in texts.items() for way in ways if way in text] == []

@@ -56,7 +56,7 @@ class TestLoad:
         assert x.shape == y.shape == (2, 3)
         assert x.dtype == y.dtype == "int16"
 
-    def test_the_file_may_go_or_be_replaced(self, tmp_path: Path) -> None:
+    def test_the_file_may_be_removed_or_replaced(self, tmp_path: Path) -> None:
         numpy.save(tmp_path / "x", numpy.arange(3))
         numpy.savez(tmp_path / "xs", numpy.arange(3))
         with closed_gate():
@@ -144,7 +144,7 @@ class TestLoad:
         assert repr(found) == "Archive with arrays good, bad"
 
     @pytest.mark.parametrize("name", ["x.npy", "x.npz"])
-    def test_values_that_are_no_longer_there(self, name: str, tmp_path: Path) -> None:
+    def test_truncated_values_raise(self, name: str, tmp_path: Path) -> None:
         (numpy.save if name == "x.npy" else numpy.savez)(tmp_path / name, numpy.arange(LARGE))
         with closed_gate():
             x = np.load(tmp_path / name)

@@ -105,7 +105,7 @@ class TestDirectOrCached:
         assert tried_reads == []
         assert file_system_kind(path.parent) == "none" or cached_bytes(path) > SIZE
 
-    def test_the_setting_has_the_last_word(self, tried_reads: Any, monkeypatch: Any, path: Path) -> None:
+    def test_the_setting_overrides_the_rule(self, tried_reads: Any, monkeypatch: Any, path: Path) -> None:
         with configured(direct_reads=False):
             assert_same_bits(np.load(path), values(SIZE))
         assert tried_reads == []
@@ -130,7 +130,7 @@ class TestDirectOrCached:
             np.save(path, np.zeros(SIZE, dtype="u1"), wait=False)
             assert_same_bits(x, values(SIZE) + numpy.uint8(i))
 
-    def test_asking_brings_nothing_into_the_systems_memory(self, path: Path) -> None:
+    def test_the_query_does_not_fill_the_page_cache(self, path: Path) -> None:
         if file_system_kind(path.parent) != "device":
             return
         before = cached_bytes(path)
@@ -238,7 +238,7 @@ class TestReadErrors:
 
 
 class TestCores:
-    def test_a_kernel_takes_one(self) -> None:
+    def test_a_kernel_takes_a_core(self) -> None:
         with configured(workers=1):
             x = np.ones((1000, 1000))
             x.wait()
@@ -252,7 +252,7 @@ class TestCores:
             _core.quiesce()  # a worker says that it has ended after what it ran
             assert not _core.cores_taken()
 
-    def test_a_read_takes_none(self, path: Path, monkeypatch: Any) -> None:
+    def test_a_read_takes_no_core(self, path: Path, monkeypatch: Any) -> None:
         real, found = _core.cores_taken, list[bool]()
         monkeypatch.setattr(core, "cores_taken", lambda: found.append(real()) or found[-1])
         with configured(workers=1):

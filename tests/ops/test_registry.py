@@ -70,7 +70,7 @@ def test_ufuncs_and_functions_are_named_as_numpy_names_them():
     assert set(lacking) == own
 
 
-def test_all_are_there_when_exported_blocks_can_be_read():
+def test_all_operations_are_registered_by_gluon():
     """Whatever else the program has imported."""
     code = "from forerun.gluon import SymbolBlock\n"
     code += "from forerun.ops._base.registry import operations\nprint(*operations)"

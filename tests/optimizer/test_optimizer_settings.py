@@ -153,7 +153,7 @@ def test_lars_carries_momentum_over_to_another_learning_rate() -> None:
     numpy.testing.assert_allclose(moved, [0.5 * -0.5 - 0.5, 0.5 * -1 - 0.5])
 
 
-def test_a_gradient_of_zero_scales_nothing() -> None:
+def test_a_zero_gradient_does_not_change_weights() -> None:
     for kind in ("lars", "lans", "lamb"):
         made = optimizer.create(kind, learning_rate=0.1)
         weight = np.ones(2)

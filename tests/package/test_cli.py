@@ -176,7 +176,7 @@ class TestTrace:
     def test_a_module(self, script, tmp_path):
         assert forerun_command("trace", "-m", "program", "exit", folder=script.parent).returncode == 7
 
-    def test_json_is_all_there_is_on_standard_output(self, script, tmp_path):
+    def test_standard_output_has_only_json(self, script, tmp_path):
         done = forerun_command("trace", "--json", str(script), "exit", folder=tmp_path)
         assert done.returncode == 7
         assert "total" in done.stderr
@@ -307,14 +307,14 @@ class TestBench:
         assert (row["forerun"]["dropped"], row["NumPy"]["dropped"]) == (8, 0)
         assert found.answers == ["forerun (8 operations dropped: result never read)"]
 
-    def test_a_wrong_result_is_no_time(self):
+    def test_a_wrong_result_has_no_time(self):
         library = libraries()["forerun"]
         wrong = Library(library.xp, lambda a: library.array(a + 1), library.wait)
         found = measured(PROGRAMS["chain"], self.quick(), {"wrong": wrong, "NumPy": libraries()["NumPy"]})
         assert bench._figures(found)["wrong"] == {"wrong": "other results than NumPy"}
         assert not found.ok
 
-    def test_completed_means_that_values_are_there(self):
+    def test_completed_time_includes_the_values(self):
         """The wait that ends a measurement is asked for after the calls, once in each round."""
         calls: list[str] = []
         library = libraries()["forerun"]
@@ -404,7 +404,7 @@ class TestTerminal:
         assert max(map(len, capsys.readouterr().out.splitlines())) <= 20
 
 
-def test_a_reader_that_leaves():
+def test_closed_pipe():
     """As in `forerun info | true`: no traceback, and the status of a program that SIGPIPE has ended."""
     reads, writes = os.pipe()
     os.close(reads)

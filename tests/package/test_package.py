@@ -86,7 +86,7 @@ class TestImport:
         assert others == set()
         assert {"annotations", "Any", "importlib", "lifecycle", "ops", "config_"}.isdisjoint(names)
 
-    def test_all_of_it_can_be_imported_at_once(self):
+    def test_every_module_can_be_imported(self):
         program = "before = set(dir())\nfrom forerun import *\nprint(*set(dir()) - before - {'before'})"
         assert set(output(program)) == set(forerun.__all__)
 
@@ -97,7 +97,7 @@ class TestImport:
             ("gluon", "contrib data loss metric model_zoo nn rnn utils"),
         ],
     )  # fmt: skip
-    def test_a_namespace_lists_nothing_that_it_is_made_with(self, name, modules):
+    def test_dir_has_no_implementation_names(self, name, modules):
         module = getattr(forerun, name)
         values = {n: getattr(module, n) for n in dir(module) if not n.startswith("_")}
         assert {n for n, v in values.items() if isinstance(v, ModuleType)} == set(modules.split())
@@ -277,7 +277,7 @@ def missing_names(tree: ast.Module) -> list[str]:
 
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_scripts_use_names_of_the_package_that_are_there(path: pathlib.Path) -> None:
+def test_scripts_use_existing_names(path: pathlib.Path) -> None:
     assert missing_names(ast.parse(path.read_text(encoding="utf-8"))) == []
 
 

@@ -50,7 +50,7 @@ except IndexError:
 """
         ) == ["caught"]
 
-    def test_thread_that_waits_does_not_hold_it(self):
+    def test_a_waiting_thread_does_not_delay_exit(self):
         program = """
 import threading
 x = np.ones(1000)
@@ -182,7 +182,7 @@ module = Module()
     def test_no_standard_error(self):
         assert execute(UNREAD + "sys.stderr = None\n").returncode == 1
 
-    def test_very_many(self):
+    def test_very_many_unread_errors(self):
         """A thousand are kept, equal ones are one line; of the rest the number is printed, without those raised."""
         program = """
 i = np.array([7])
@@ -205,7 +205,7 @@ for i in range(3):
         first = f"forerun: <string>:6: {MESSAGE} (3 times)"
         assert execute(program).stderr.splitlines() == [first, first.replace(":6:", ":7:").replace("got 7", "got 8")]
 
-    def test_after_many_that_were_seen(self):
+    def test_unread_error_after_many_read_ones(self):
         program = """
 i = np.array([7])
 for _ in range(1500):

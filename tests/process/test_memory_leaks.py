@@ -381,7 +381,7 @@ class TestNoGrowth:
 
         assert growing_resources(step, 2500, warm=1500) == {}
 
-    def test_code_that_is_made_up(self):
+    def test_generated_code(self):
         """Lines of files that exist only once, and names that are used only once."""
 
         def step(i: int) -> None:
@@ -393,7 +393,7 @@ class TestNoGrowth:
         x = np.ones(3)
         assert growing_resources(step, 2000, warm=1500) == {}
 
-    def test_names_that_are_made_up(self):
+    def test_generated_names(self):
         """In a process of its own: it uses up what names there may be. The package's own are known all the same."""
         program = """
 import pathlib

@@ -205,7 +205,7 @@ class TestGraph:
 
 
 class TestReport:
-    def test_it_names_the_line_that_waited_longest(self):
+    def test_report_names_the_line_that_waited_longest(self):
         text = profiler.report(Trace([wait_event(0, 1, line=3), wait_event(1, 5, line=8), op_event(1, 0, 2)]))
         assert text.index("program.py:8") < text.index("program.py:3")
         assert "4,000.000" in text

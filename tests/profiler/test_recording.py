@@ -81,7 +81,7 @@ class TestSample:
                 (x + 1).wait()
         assert mapped() - before < 5000  # pages; a recording has 7000
 
-    def test_of_each_two_blocks_one_gives_its_place_away(self, x, all_blocks):
+    def test_one_of_each_two_blocks_is_dropped(self, x, all_blocks):
         first = _core.mark() // 1024
         with profiler.record() as p:
             for _ in range(280):
@@ -148,7 +148,7 @@ class TestRecord:
             net(x).wait()
         assert {(e.shape, e.dtype) for e in p.trace.ops} == {((500, 600), "float32"), ((500, 40), "float32")}
 
-    def test_live_memory_is_there_op_by_op(self):
+    def test_live_memory_is_recorded_per_op(self):
         with profiler.record() as p:
             x = np.ones(1 << 20)
             x.wait()  # or the two run as one

@@ -195,11 +195,11 @@ class TestLooking:
     def test_memory_under_the_pointer(self, shown):
         assert "4.0 KiB" in shown.hover(4.5, "curves[0].top + 40")
 
-    def test_nothing_under_the_pointer(self, shown):
+    def test_pointer_over_empty_space(self, shown):
         shown.hover(2, WORKER)
         assert shown.hover(7.5, WORKER) == ""
 
-    def test_a_click_draws_the_way_of_an_op(self, shown):
+    def test_a_click_draws_the_arrows_of_an_op(self, shown):
         shown.ask("ways = [], drawn = arrow, arrow = (...way) => (ways.push(way), drawn(...way))")
         shown.browser.click(*shown.place(5, WORKER))
         assert "multiply + tanh (op 2)" in shown.ask("details.innerText")

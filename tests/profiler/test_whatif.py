@@ -409,7 +409,7 @@ class TestCommand:
         trained(6, tmp_path / "profile.frec")
         return tmp_path / "profile.frec"
 
-    def test_it_predicts_and_draws(self, recording, tmp_path, capsys):
+    def test_prediction_and_picture(self, recording, tmp_path, capsys):
         words = ["--devices", "8", "--ranks", "64", "--link", "25GB/s,2us", "--collective", "ring"]
         assert cli.main(["whatif", str(recording), *words, "--out", str(tmp_path / "out")]) == 0
         out = capsys.readouterr().out

@@ -112,7 +112,7 @@ def test_an_empty_iterable_gives_nothing():
     assert list(pace([])) == []
 
 
-def test_it_has_the_length_of_its_iterable():
+def test_pace_has_the_length_of_its_iterable():
     assert len(pace([1, 2, 3])) == 3  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="iterable must have a length, got generator"):
         len(pace(i for i in range(3)))  # type: ignore[arg-type]

@@ -120,7 +120,7 @@ class TestLoop:
         with pytest.raises(ValueError, match="progress: total and done must not be negative"):
             forerun.progress([], **wrong)
 
-    def test_nothing_is_shown_elsewhere(self, capsys):
+    def test_no_output_without_a_terminal(self, capsys):
         assert list(forerun.progress(range(3), "x")) == [0, 1, 2]
         assert capsys.readouterr() == ("", "")
 
@@ -156,7 +156,7 @@ class TestNotebook:
         assert "width:50.0%" in shown[1]
         assert "2/2 issued, 0:0" in shown[-1]
 
-    def test_it_is_updated_until_all_is_computed(self, shown):
+    def test_bar_is_updated_until_all_is_computed(self, shown):
         forerun.waitall()
         kept = []
         with closed_gate():

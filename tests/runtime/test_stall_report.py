@@ -81,7 +81,7 @@ def test_pending_lists_operations_that_wait_for_memory():
         forerun.waitall()
 
 
-def test_nothing_is_pending_when_all_has_ended():
+def test_pending_is_empty_after_all_has_ended():
     np.ones(3).wait()
     forerun.waitall()
     assert forerun.pending() == []

@@ -193,7 +193,7 @@ class TestItself:
 
 class TestFiles:
     @pytest.mark.parametrize("target", files.TARGETS, ids=lambda target: target.name)
-    def test_whatever_bytes_are_read_or_refused(self, target):
+    def test_arbitrary_bytes_are_read_or_refused(self, target):
         for data in files.inputs(target, 1, 60):
             assert files.judged(target, data) == ""
 

@@ -130,7 +130,7 @@ def test_large_zeros_are_zeros_in_used_memory(engine):
         del y
 
 
-def test_the_first_bools_decide(engine):
+def test_any_and_all_of_one_differing_bool(engine):
     for n in (4096, 5000, 100_000):
         for at in (0, 4095, n - 1):
             m = numpy.zeros(n, bool)
@@ -171,7 +171,7 @@ def test_edges_are_numpys(engine, widths):
     assert (np.pad(np.array(x), widths, mode="edge").numpy() == numpy.pad(x, widths, mode="edge")).all()
 
 
-def test_large_vectors_are_picked_from_as_small_ones_are(engine):
+def test_take_from_large_vectors_equals_small_ones(engine):
     g = numpy.random.default_rng(4)
     x, m, p = g.random(20_000), g.random(20_000) < 0.5, g.permutation(20_000)
     for name, operands in (("compress", (m, x)), ("extract", (m, x)), ("take", (x, p)), ("take_along_axis", (x, p, 0))):

@@ -161,7 +161,7 @@ def bad_results(case: Case, args: Any) -> list[ndarray]:
 
 
 @pytest.mark.parametrize("case", WITH_ARRAYS, ids=lambda c: c.name)
-def test_every_op_passes_it_on(case: Case, ahead_failing: str) -> None:
+def test_every_op_propagates_the_error(case: Case, ahead_failing: str) -> None:
     passed_on = []
     for args in poisonings(case):
         if case.waits or case.name in AT_THE_CALL:

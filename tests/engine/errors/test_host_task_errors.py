@@ -86,7 +86,7 @@ def test_strange_exceptions(kind, engine):
     assert (np.ones(3) + 1).tolist() == [2, 2, 2]  # the worker is well
 
 
-def test_notes_of_the_class_that_takes_none(engine):
+def test_exceptions_that_refuse_notes(engine):
     """The note is added all the same where it can be."""
     assert all(len(found.__notes__) == 1 for found in read(Noteless("here")))
 

@@ -86,7 +86,7 @@ class TestDropAndFusion:
         _, did = results_and_pass_counts(program, random_floats(1000))
         assert (did["dropped"], did["grouped"]) == (k, 0)
 
-    def test_all_that_led_to_it_is_dropped(self, improving):
+    def test_inputs_of_a_dropped_op_are_dropped(self, improving):
         def program(x):
             y = np.exp(x) + np.concatenate([x, x])[: x.size]
             ((y - y.sum()) @ np.random.normal(size=(x.size, 3))).cumsum()

@@ -129,7 +129,7 @@ class TestWaiting:
         ready.release()
         thread.join()
 
-    def test_sync_mode_improves_nothing_away(self):
+    def test_sync_mode_drops_no_ops(self):
         with configured(engine="sync", passes=ALL):
             x = np.array(random_floats(3000))
             x + 1

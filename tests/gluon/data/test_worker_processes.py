@@ -57,7 +57,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.parametrize("method", ["spawn", "forkserver"])
-def test_processes_that_are_no_copies(method: str, tmp_path: Path) -> None:
+def test_spawned_processes(method: str, tmp_path: Path) -> None:
     """Data sets with forerun arrays are sent to them, and how arrays are created."""
     script = tmp_path / "loads.py"
     script.write_text(SPAWN)
@@ -369,7 +369,7 @@ print(len(os.read(reads, 5)))
     ) == ["5", "0"]
 
 
-def test_a_file_is_sent_though_the_next_question_is_on_its_way():
+def test_a_file_is_sent_while_the_next_request_is_pending():
     """Python 3.14's own function takes the question for an answer."""
     parent, worker = multiprocessing.Pipe()
     parent.send("question")

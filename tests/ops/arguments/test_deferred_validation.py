@@ -262,7 +262,7 @@ def test_lists_that_are_no_array_name_the_function(lists: Any) -> None:
             function(lists)
 
 
-def test_an_activation_that_is_not_there_names_those_that_are() -> None:
+def test_an_unknown_activation_lists_the_known_ones() -> None:
     with pytest.raises(ValueError, match=r"activation: act_type must be one of elu, .*, tanh, got 'q'$"):
         npx.activation(np.ones(3), "q")
 

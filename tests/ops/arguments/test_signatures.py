@@ -85,7 +85,7 @@ def test_parameters_are_numpys(path):
     assert bool(found) == (path in DIFFERENT), found
 
 
-def test_differences_are_of_functions_that_are_there():
+def test_listed_differences_name_existing_functions():
     assert set(DIFFERENT) <= set(functions())
 
 
@@ -192,7 +192,7 @@ def test_order_says_which_axis_runs_fastest(make):
     assert f.tolist() == (c + 1).tolist()
 
 
-def test_layout_is_kept_by_those_that_are_like_another():
+def test_like_functions_keep_the_layout():
     x = np.zeros((2, 3), order="F")
     assert np.isfortran(x)
     assert np.isfortran(np.zeros_like(x))

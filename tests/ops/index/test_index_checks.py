@@ -104,7 +104,7 @@ def test_positions_out_of_range_are_moved_into_it(mode: str, dtype: str, n: int)
     assert np.take(np.array(x), np.array(at), mode=mode).tolist() == want.tolist()
 
 
-def test_without_values_put_looks_at_no_position() -> None:
+def test_put_without_values_checks_no_position() -> None:
     x = np.zeros(3)
     assert np.put(x, [99], []) is None
     assert x.tolist() == [0, 0, 0]
@@ -151,7 +151,7 @@ def test_numbers_beside_small_integers_where_a_condition_chooses(value: int) -> 
             assert got == want if isinstance(want, type) else same_bits(got[0], want[0])
 
 
-def test_a_default_of_select_that_is_an_array_has_a_say_in_the_dtype() -> None:
+def test_an_array_default_of_select_affects_the_dtype() -> None:
     x = numpy.array([1, 2], "int8")
     want = numpy.select([x > 1], [300], numpy.array([5, 6], "int16"))
     assert same_bits(np.select([np.array(x) > 1], [300], np.array([5, 6], dtype="int16")).numpy(), want)
@@ -179,7 +179,7 @@ def test_gradients_of_the_same_element_along_an_axis_add_up() -> None:
     assert x.grad.tolist() == [[4, 11, 0]]
 
 
-def test_writing_some_elements_does_not_mend_the_rest() -> None:
+def test_partial_write_does_not_heal() -> None:
     """Values written before count: also their failure."""
     for index in ([0], 0, numpy.array([True, False])):
         x = np.linalg.inv(np.zeros((2, 2)))

@@ -121,7 +121,7 @@ def test_the_right_number_of_values_does_not(n: int, engine: str) -> None:
     assert x.tolist() == [0, 1, *(range(3) if n == 3 else [0, 0, 0])]
 
 
-def test_choices_that_are_not_there_raise_where_they_are_read() -> None:
+def test_choose_out_of_range_raises_at_the_read() -> None:
     raises_at_each_read(np.choose(np.array([0, 2]), [1, 2]), ValueError, r"numbers must be in \[0, 2\), got 2")
 
 
@@ -220,7 +220,7 @@ def test_an_array_on_the_tape_is_not_written() -> None:
 
 
 @pytest.mark.parametrize("mode", ["wrap", "clip"])
-def test_nothing_is_taken_from_an_empty_axis(mode: str) -> None:
+def test_take_from_an_empty_axis_raises(mode: str) -> None:
     """For "wrap" NumPy never comes back."""
     assert np.take(np.zeros((0, 0)), np.array([1, -1]), 0, mode=mode).shape == (2, 0)
 
@@ -313,7 +313,7 @@ def test_positions_that_are_no_int64_are_refused_by_functions_as_by_numpy() -> N
 
 @pytest.mark.parametrize("nothing", [numpy.zeros(0, int), False, numpy.array([False, False])], ids=repr)
 @pytest.mark.parametrize("number", [2, -3, UNSIGNED], ids=repr)
-def test_a_number_is_checked_where_nothing_is_picked(nothing: Any, number: Any, engine: str) -> None:
+def test_a_number_is_checked_for_an_empty_selection(nothing: Any, number: Any, engine: str) -> None:
     """As in NumPy: a number is not an array, of which there would be no element to look at."""
     want = OverflowError if number is UNSIGNED else IndexError
     number = numpy.array(number)
@@ -325,7 +325,7 @@ def test_a_number_is_checked_where_nothing_is_picked(nothing: Any, number: Any, 
         np.array(M)[:2, :2][np.array(number, dtype=number.dtype), nothing].numpy()
 
 
-def test_arrays_that_pick_nothing_are_not_checked() -> None:
+def test_arrays_for_an_empty_selection_are_not_checked() -> None:
     x = np.array(M)
     assert x[[9], numpy.zeros((0, 1), int)].shape == M[[9], numpy.zeros((0, 1), int)].shape == (0, 1)
 

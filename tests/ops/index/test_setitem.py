@@ -55,7 +55,7 @@ def halves(i: int) -> tuple[Any, Any]:
 
 @pytest.mark.parametrize("layout", ["dense", "strided"])
 @pytest.mark.parametrize("name", ADDS)
-def test_threads_that_add_to_different_elements_lose_nothing(name: str, layout: str, many_switches: None) -> None:
+def test_threads_add_to_different_elements_without_lost_updates(name: str, layout: str, many_switches: None) -> None:
     b = np.zeros(N, "int64") if layout == "dense" else np.zeros((N, 3), "int64").T[1]
     rounds = 1000 if name == "add(where=)" else ROUNDS
 
@@ -70,7 +70,7 @@ def test_threads_that_add_to_different_elements_lose_nothing(name: str, layout: 
 
 @pytest.mark.parametrize("layout", ["dense", "strided"])
 @pytest.mark.parametrize("name", PUTS)
-def test_threads_that_write_different_elements_lose_nothing(name: str, layout: str, many_switches: None) -> None:
+def test_threads_write_different_elements_without_lost_updates(name: str, layout: str, many_switches: None) -> None:
     b = np.zeros(N) if layout == "dense" else np.zeros((N, 3)).T[1]
 
     def work(i: int) -> list[bool]:

@@ -62,7 +62,7 @@ OUT: dict[str, tuple[Callable[..., Any], tuple[int, ...], str]] = {
 
 
 @pytest.mark.parametrize("name", OUT)
-def test_results_are_put_where_they_are_wanted(name: str) -> None:
+def test_results_are_written_into_out(name: str) -> None:
     function, shape, dtype = OUT[name]
     want = function(numpy, X, numpy.zeros(shape, dtype))
     out = np.zeros(shape, dtype)
@@ -148,7 +148,7 @@ def test_returns_while_the_engine_is_held(name: str) -> None:
     result_without_waiting(lambda: PROMPT[name](x * 1))
 
 
-def test_eigenvalues_are_complex_whatever_they_are() -> None:
+def test_eigenvalues_are_always_complex() -> None:
     assert np.linalg.eigvals(np.eye(2)).dtype == "complex64"
     assert np.linalg.eig(np.eye(2, dtype="float64"))[1].dtype == "complex128"
 

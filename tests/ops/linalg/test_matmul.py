@@ -49,7 +49,7 @@ def close(product: Any, a: numpy.ndarray, b: numpy.ndarray) -> None:
 
 @pytest.mark.parametrize(("a", "b"), SHAPES)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_products_are_right_however_they_are_cut(a, b, dtype):
+def test_products_are_correct_for_all_tile_sizes(a, b, dtype):
     x, y = operands(a, b, dtype)
     close(np.array(x) @ np.array(y), x, y)
 

@@ -23,7 +23,7 @@ def filled(labels: list[list[int]], padding: int, most: int = 4) -> numpy.ndarra
 
 @pytest.mark.parametrize("blank", ["first", "last"])
 @pytest.mark.parametrize("steps", [1, 2, 4, 5])
-def test_beside_all_paths(blank: str, steps: int) -> None:
+def test_loss_equals_the_sum_over_all_paths(blank: str, steps: int) -> None:
     x = RNG.normal(size=(steps, len(LABELS), 3))
     shift = 0 if blank == "first" else 1
     rows = [[c - shift for c in row] for row in LABELS]

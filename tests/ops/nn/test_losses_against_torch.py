@@ -124,7 +124,7 @@ def test_functions(pair: tuple[str, Function, Function, list[Any], list[Any]]) -
     compare_with_torch(*pair[1:])
 
 
-def test_each_loss_is_among_them() -> None:
+def test_every_loss_is_compared() -> None:
     """CTC has a test of its own below."""
     kinds = {type(pair[1]) for pair in PAIRS if isinstance(pair[1], LOSSES.Loss)}
     assert {getattr(LOSSES, name) for name in LOSSES.__all__} == kinds | {LOSSES.CTCLoss, LOSSES.Loss}

@@ -266,7 +266,7 @@ def test_integers_of_arrays():
     assert (x.max(0) == numpy.broadcast_to(high, (2, 2)) - 1).all()
 
 
-def test_nothing_waits():
+def test_methods_do_not_wait():
     """Each method returns while the inputs of its parameters are delayed."""
     go = threading.Event()
     late = np.array(forerun.npx.host(lambda: (go.wait(), numpy.float64(0.5))[1], [], [((), "float64")])[0])

@@ -181,7 +181,7 @@ DOMAINS: dict[str, tuple[Callable[[Any], Any], ...]] = {
 }
 
 
-def test_all_that_is_not_exact_is_measured() -> None:
+def test_every_inexact_function_is_measured() -> None:
     assert set(DOMAINS) == set(ULPS)
 
 

@@ -40,7 +40,9 @@ except dist.RankFailed as error:
         ("abruptly", "Group", "ended without leaving MPI, as by os._exit; this rank waited in Group", 1),
     ],
 )
-def test_the_others_learn_that_a_rank_has_ended(tmp_path: Path, how: str, where: str, says: str, status: int) -> None:
+def test_other_ranks_raise_after_a_rank_has_exited(
+    tmp_path: Path, how: str, where: str, says: str, status: int
+) -> None:
     done = run_ranks(tmp_path, 3, PROGRAM, HOW=how, WHERE=where, FOLDER=str(tmp_path))
     check_reports_of_failed_rank_2(done, status, "", says, "[2.0, 2.0, 2.0]")
 
