@@ -16,7 +16,7 @@ from forerun.testing import closed_gate
 
 
 class Writer:
-    """Keeps what it is given."""
+    """Keeps the values that it is given."""
 
     def __init__(self) -> None:
         self.written: list[tuple[Any, ...]] = []

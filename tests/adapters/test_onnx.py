@@ -27,7 +27,7 @@ def data(shape: tuple[int, ...], high: int = 0) -> Any:
 
 
 def in_runtime(model: Any, *inputs: Any) -> list[Any]:
-    """Return what ONNX Runtime computes."""
+    """Return ONNX Runtime's results."""
     options = runtime.SessionOptions()
     options.intra_op_num_threads = 1
     session = runtime.InferenceSession(model.SerializeToString(), options)

@@ -1,4 +1,4 @@
-"""Lists of numbers, of scalars, and of both in place of arrays: they mean what NumPy makes of them."""
+"""Lists of numbers, of scalars, and of both in place of arrays: they are converted as by NumPy."""
 
 from __future__ import annotations
 

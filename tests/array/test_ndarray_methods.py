@@ -32,7 +32,7 @@ ABSENT_OF_2_5 = {"_set_dtype", "_set_shape"}  # of NumPy's arrays since version 
 
 def test_attributes_of_numpys_arrays() -> None:
     missing = {name for name in dir(numpy.ndarray) if not hasattr(np.ndarray, name)}
-    missing -= {"data"} | ABSENT_OF_2_5  # forerun.torch adds data, once somebody imports it
+    missing -= {"data"} | ABSENT_OF_2_5  # forerun.torch adds data when it is imported
     assert missing == ABSENT
     for name in ABSENT | ABSENT_OF_2_5:
         assert f"`{name}`" in ROOT.joinpath("docs/reference/interoperation.md").read_text()

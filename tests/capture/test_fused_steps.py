@@ -230,7 +230,7 @@ class TestMemory:
         assert forerun.memory()["peak"] - before <= x.nbytes + 4096
 
     def test_programs_that_keep_much_are_not_fused(self) -> None:
-        """The engine fuses what memory allows, where all results at once would be too much."""
+        """The engine fuses as many steps as memory allows, where all results at once would be too much."""
         n = 1 << 20
 
         def program(x: Any) -> Any:
@@ -245,7 +245,7 @@ class TestMemory:
 
 
 def test_a_failed_argument_poisons_the_results_of_its_call() -> None:
-    """A failed argument fails what the program computes, at the line of the failure, and no other call."""
+    """A failed argument poisons the results of its call, with the line of the failure, and of no other call."""
     captured = forerun.hybrid(polynomial)
     good = np.ones(100_000)
     expected = captured(good).asnumpy()

@@ -1,4 +1,4 @@
-"""Programs by signature: how many are kept, which are dropped, and that copies have none."""
+"""Programs by signature: how many are kept, which are dropped, and that copies have no programs."""
 
 from __future__ import annotations
 

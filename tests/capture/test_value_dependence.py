@@ -24,7 +24,7 @@ pytestmark = pytest.mark.usefixtures("engine")
 
 
 class Talks(gluon.HybridBlock):
-    """Shows what it computes with in each way there is, and says what was seen."""
+    """Shows its inputs in each possible way, and records the texts."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -298,7 +298,7 @@ def test_first_calls_from_several_threads() -> None:
 
 
 def test_tasks_run_during_a_wait_of_the_block_are_not_captured() -> None:
-    """A thread that waits runs tasks: what they issue and print belongs to no program."""
+    """A thread that waits runs tasks: operations that they issue and texts that they print belong to no program."""
     texts: list[str] = []
 
     def task(x: Any) -> Any:

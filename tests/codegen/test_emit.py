@@ -1,4 +1,4 @@
-"""Code of loops: each formula has NumPy's bits for every dtype, whatever the length and whatever the processor has."""
+"""Code of loops: each formula has NumPy's bits for every dtype, for any length and on any processor."""
 
 import ctypes
 import itertools

@@ -1,4 +1,4 @@
-"""Libraries from PyPI on forerun arrays: what docs/reference/clients.md says is what they do."""
+"""Libraries from PyPI on forerun arrays: their results are those in docs/reference/clients.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The profiler on GPUs: a lane for each device and queue, what was compiled, and what ran on the host."""
+"""The profiler on GPUs: a lane for each device and queue, the compiled modules, and the operations that ran on the
+host."""
 
 from __future__ import annotations
 

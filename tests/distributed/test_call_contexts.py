@@ -1,4 +1,4 @@
-"""Operations between ranks in places that are special: captured calls, coroutines, forked children, without an MPI."""
+"""Operations between ranks in captured calls, coroutines and forked children, and without an MPI."""
 
 from __future__ import annotations
 

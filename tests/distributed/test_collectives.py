@@ -1,4 +1,4 @@
-"""Operations between ranks, with MPI: what they compute, and what the others read when a rank fails."""
+"""Operations between ranks, with MPI: their results, and the errors of the other ranks when one fails."""
 
 from __future__ import annotations
 

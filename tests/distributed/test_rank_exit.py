@@ -1,4 +1,4 @@
-"""Ranks that end in the midst of a program, where the others wait for them in other ways than an operation's."""
+"""Ranks that exit in the middle of a program, while the others wait for them outside of an operation."""
 
 from __future__ import annotations
 

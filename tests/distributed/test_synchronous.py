@@ -1,4 +1,5 @@
-"""Synchronous mode does not wait for a message that comes only when this rank goes on, nor for what depends on it."""
+"""Synchronous mode does not wait for a message that comes only when this rank goes on, nor for operations that depend
+on it."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ for step in range(3):
         total = dist.allreduce(z) * 2              # of a value that is computed later
     v += 1                                         # no operation in flight reads it
     u = y + v
-    v *= 2                                         # what `u` read must stay until then
+    v *= 2                                         # `u` reads the values before
     v[0] = y[1]
     total.backward()
     dist.send(w * 1.5 + step, other)
@@ -40,7 +41,7 @@ def test_ranks_that_compute_with_a_message_before_they_send(tmp_path: Path) -> N
 
 @needs_mpi
 def test_operations_without_messages_complete_at_the_call(tmp_path: Path) -> None:
-    """Also after one has arrived: what was left queued before does not count any more."""
+    """Also after one has arrived: operations that were queued before do not count any more."""
     found = lines_of(
         tmp_path,
         2,
@@ -88,7 +89,8 @@ else:
     assert found == [["issued", "LinAlgError"], []]
 
 
-# Rank 0 comes to a collective first; the others come to it, or to its end, only with what rank 0 sends behind it.
+# Rank 0 comes to a collective first; the others come to it, or to its end, only after a message that rank 0 sends
+# behind it.
 BEHIND_A_MESSAGE = """
 r, last = dist.rank(), dist.size() - 1
 x = np.arange(3.0) + r

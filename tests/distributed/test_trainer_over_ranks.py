@@ -1,4 +1,4 @@
-"""`Trainer(kvstore="dist_sync")`: ranks with parts of a batch do what one rank does with all of it, with equal bits."""
+"""`Trainer(kvstore="dist_sync")`: ranks with parts of a batch train as one rank with all of it, with equal bits."""
 
 from __future__ import annotations
 

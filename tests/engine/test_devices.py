@@ -1,4 +1,4 @@
-"""Two logical devices on one CPU: where arrays are, what may meet, and the queue that carries them over."""
+"""Two logical devices on one CPU: the place of arrays, operands on two devices, and the queue for copies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Memory: run-ahead does not cost any, limits hold, and what is dropped comes back."""
+"""Memory: run-ahead does not cost any, limits hold, and the memory of dropped arrays is returned."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def chain(each: Callable[[], None]) -> None:
 
 
 def products(each: Callable[[], None]) -> None:
-    """Short and long ops side by side: those that are ready early must not pile up what they make."""
+    """Short and long ops side by side: those that are ready early must not accumulate results."""
     a = np.ones((512, 512))
     total = np.zeros((512, 512))
     for i in range(60):
@@ -125,7 +125,7 @@ class TestRunAhead:
         with_barrier = max(peak(program, True) for _ in range(3))
         without = max(peak(program, False) for _ in range(3))
         assert with_barrier >= 2 * MB  # the program is big enough to tell
-        # 2 MiB may be ahead of any program; what several workers hold at once differs by an array or two.
+        # 2 MiB may be ahead of any program; the arrays that several workers hold at once differ by one or two.
         assert without <= 1.25 * with_barrier + (2 if ahead == "1 worker" else 5) * MB
 
     def test_an_earlier_peak_does_not_raise_the_budget(self, ahead):

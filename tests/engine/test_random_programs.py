@@ -1,4 +1,4 @@
-"""Random programs: whatever the engine does with what piles up, a program reads what it reads step by step."""
+"""Random programs: with all passes, a program reads the same values as step by step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations on parts of one array: what does not overlap is independent, what does is in order, in every mode."""
+"""Operations on parts of one array: regions that do not overlap are independent, others are in order, in every mode."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class TestIndependent:
     @pytest.mark.parametrize("workers", [2, 4])
     @pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS)
     def test_writes(self, pair, workers):
-        """The first write waits for a task, which waits for what reads the second."""
+        """The first write waits for a task, which waits for a reader of the second."""
         with configured(workers=workers):
             x = written((4, 6))
             first, second = pair(x)
@@ -88,7 +88,7 @@ class TestIndependent:
             assert (seen == 6).all()
 
     def test_a_write_beside_a_read(self):
-        """A task that looks at a part still runs when what was written beside it is read."""
+        """A task that reads a part still runs when values written beside it are read."""
         with configured(workers=2):
             x, go = written((4, 6)), threading.Event()
 

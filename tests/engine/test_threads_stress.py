@@ -151,7 +151,7 @@ class TestOwnState:
         def work(t: int) -> list[bool]:
             seen = [autograd.is_recording()]
             if t % 2:
-                autograd.set_recording(True)  # what the scope finds here is not what it finds elsewhere
+                autograd.set_recording(True)  # the scope finds another state here than elsewhere
             with scope:
                 inside.wait(PATIENCE)
                 seen.append(autograd.is_recording())

@@ -1,4 +1,4 @@
-"""The workers of the benchmark beside the peers compute what NumPy does, and its table says what was measured."""
+"""The workers of the benchmark beside the peers have NumPy's results, and its table has the measured values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tour runs to its end, and draws what it says."""
+"""The tour runs to its end, and draws the pictures that it names."""
 
 from __future__ import annotations
 

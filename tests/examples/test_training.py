@@ -21,7 +21,7 @@ RUNS = ["images.py", "characters.py --hybridize", "transformer.py --devices 2"] 
 FURTHER = ["images.py --net resnet", "characters.py --cell gru"]
 
 
-# A program that is killed at the end of its second line, however soon anybody reads it.
+# A program that is killed at the end of its second line, however soon a test reads it.
 KILLED = """
 import os, runpy, signal, sys
 del sys.argv[0]
@@ -119,7 +119,7 @@ def test_programs_are_short_and_say_how_they_are_run(path: Path) -> None:
 
 
 def test_readme_has_the_figures() -> None:
-    """For each program, in the page beside it: the command, and what it came to."""
+    """For each program, in the page beside it: the command, and its result."""
     page = FOLDER.with_name("README.md").read_text(encoding="utf-8")
     for words in ("images.py --hybridize", "images.py --net resnet", "characters.py", "transformer.py"):
         assert re.search(rf"`python examples/training/{words}[^`]*` \| [\d.]+", page), words

@@ -1,4 +1,5 @@
-"""A change of a block or a parameter makes stale what was computed from it, in each tree it is in, and nothing else."""
+"""A change of a block or a parameter invalidates everything that was computed from it, in each of its trees, and
+nothing else."""
 
 from __future__ import annotations
 

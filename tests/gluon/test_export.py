@@ -1,4 +1,4 @@
-"""Blocks as files: what they compute without their code, for other numbers of examples; and invalid files."""
+"""Blocks as files: their results without their code, for other numbers of examples; and invalid files."""
 
 import json
 from collections.abc import Callable

@@ -56,7 +56,7 @@ def test_parameters(row: dict[str, str]) -> None:
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row["scores"]], ids=lambda row: row["name"])
 def test_scores(row: dict[str, str]) -> None:
-    """With the same parameters, what MXNet says of the same image: strides, padding, norms, and what is added."""
+    """With the same parameters, the scores are MXNet's for the same image: strides, padding, norms, and sums."""
     net, size = vision.get_model(row["name"], classes=10), int(row["size"])
     net.initialize("zeros")
     image = np.array(generate_zoo.image(size))

@@ -303,7 +303,7 @@ def test_operations_between_devices_are_for_exchanges_only(two_devices: list[for
         a + b
 
 
-# --- what devices have of their own ----------------------------------------------------------------------------------
+# --- state of each device --------------------------------------------------------------------------------------------
 
 
 def test_running_statistics_are_the_devices_own_and_files_get_their_mean(

@@ -1,4 +1,4 @@
-"""Training on one device and on two, what must not wait, and data."""
+"""Training on one device and on two, calls that must not wait, and data."""
 
 from pathlib import Path
 from typing import Any

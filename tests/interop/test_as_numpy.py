@@ -1,4 +1,4 @@
-"""Programs written for NumPy, run as they are: the same output, who gets forerun, and what the report says."""
+"""Programs written for NumPy, run as they are: the same output, the files that get forerun, and the report."""
 
 from __future__ import annotations
 

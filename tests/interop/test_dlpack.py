@@ -1,4 +1,4 @@
-"""Arrays for other libraries, and from them: DLPack both ways; what is handed out is not written to."""
+"""Arrays for other libraries, and from them: DLPack both ways; exported memory is not written to."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_result_does_not_take_over_imported_memory() -> None:
     assert values[-1] == 99_999
 
 
-# --- what is handed out -----------------------------------------------------------------------------------------
+# --- export -----------------------------------------------------------------------------------------------------
 
 EXPORTS: dict[str, Callable[[Any], Any]] = {
     "buffer": memoryview,
@@ -257,7 +257,7 @@ def test_ten_thousand_capsules_leave_nothing() -> None:
     assert eventually(lambda: producer.given_back == 1000)
 
 
-# --- what is taken ------------------------------------------------------------------------------------------------
+# --- import -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("versioned", "used"), [(True, USED_VERSIONED), (False, USED)])

@@ -1,4 +1,4 @@
-"""MXNet's module paths, and what of 1.x's programs costs little: nd, F, parameters that are shared by `params`."""
+"""MXNet's module paths, and features of 1.x's programs: nd, F, parameters that are shared by `params`."""
 
 from __future__ import annotations
 

@@ -143,7 +143,7 @@ def test_memory_is_not_kept() -> None:
         np.matmul(given, v)
         np.sum(given, axis=0)
     forerun.waitall()
-    np.zeros(1).item()  # a call releases what workers no longer use
+    np.zeros(1).item()  # a call releases objects that workers no longer use
     gc.collect()
     assert sys.getrefcount(given) == before
 

@@ -164,7 +164,7 @@ class TestWithoutACopy:
         assert len(tried_writes) == pieces
 
     def test_direct_writes_bypass_the_page_cache(self, tried_writes: list[int], tmp_path: Path) -> None:
-        """But for the header and the end, and what a file system that has no device has there."""
+        """But for the header and the end, and files on file systems without a device."""
         if file_system_kind(tmp_path) == "device":
             np.save(tmp_path / "x", np.array(values(2 * PIECE + LEAST + 5)))
             assert cached_bytes(tmp_path / "x.npy") <= 2 * BLOCK

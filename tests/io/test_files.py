@@ -1,4 +1,4 @@
-"""Files of arrays: written whole or not at all, read without believing them; nothing runs what it reads."""
+"""Files of arrays: written whole or not at all, not trusted when read; no reader runs their contents."""
 
 from __future__ import annotations
 
@@ -240,7 +240,7 @@ HARMLESS = {"re.compile", "platform.system", "json.loads"}
 
 
 def called(path: Path) -> set[str]:
-    """The names of functions that a file calls, but for those that only share a name with what runs texts."""
+    """The names of functions that a file calls, but for those that only share a name with functions that run text."""
     calls = [node.func for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
     return {
         f.id if isinstance(f, ast.Name) else f.attr

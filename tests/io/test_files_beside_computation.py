@@ -62,7 +62,7 @@ class TestBesideTheComputation:
     def test_an_update_waits_for_the_write_and_the_program_does_not(
         self, update: str, monkeypatch: Any, tmp_path: Path
     ) -> None:
-        """While the values are written, all that runs is what does not write into their array."""
+        """While the values are written, only operations that do not write into their array run."""
         began, go, real = threading.Event(), threading.Event(), npy.write_values
         monkeypatch.setattr(npy, "write_values", lambda *args: (began.set(), go.wait(60), real(*args)))
         x = np.arange(4)

@@ -1,4 +1,4 @@
-"""While all cores compute, what the system does not have in its memory is read past it; nothing else is."""
+"""While all cores compute, only files outside of the page cache are read directly."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def remember(path: Path, start: int = 0, size: int = SIZE + BLOCK) -> None:
 
 
 def on_a_device(path: Path, tried_reads: list[tuple[int, int]], expected: list[tuple[int, int]]) -> None:
-    """Check the reads without a copy; a file system in memory has none."""
+    """Check the reads without a copy; a file system in memory has no such reads."""
     assert tried_reads == (expected if file_system_kind(path.parent) == "device" else [])
 
 
@@ -177,7 +177,8 @@ class TestSilentFilesystems:
 
 
 def fake_mincore(fill: Callable[[Any], int | None]) -> Callable[[], Callable[[int, int, int], int]]:
-    """Return what finds a function in the place of the system's `mincore`: `fill` says which pages are cached."""
+    """Return a lookup that gives a function in the place of the system's `mincore`: `fill` says which pages are
+    cached."""
 
     def mincore(begin: int, size: int, pages: int) -> int:
         found = numpy.frombuffer((ctypes.c_uint8 * -(-size // mmap.PAGESIZE)).from_address(pages), "u1")
@@ -249,7 +250,7 @@ class TestCores:
                 seen = _core.cores_taken()
             assert seen
             x.wait()
-            _core.quiesce()  # a worker says that it has ended after what it ran
+            _core.quiesce()  # a worker reports its end after its operations
             assert not _core.cores_taken()
 
     def test_a_read_takes_no_core(self, path: Path, monkeypatch: Any) -> None:

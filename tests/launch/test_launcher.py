@@ -1,4 +1,5 @@
-"""`forerun run -n`: output, signals, statuses, and what the others learn when a rank fails. Nothing is left running."""
+"""`forerun run -n`: output, signals, statuses, and the errors of the others when a rank fails. No process keeps
+running."""
 
 from __future__ import annotations
 

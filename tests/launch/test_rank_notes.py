@@ -1,4 +1,4 @@
-"""The notes of ranks that MPI's own launcher starts, by which they see each other's end."""
+"""The notes of ranks that MPI's own launcher starts, by which they notice each other's exit."""
 
 from __future__ import annotations
 

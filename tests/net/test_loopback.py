@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-# Each program opens a network of three ranks, all of which do what this one does.
+# Each program opens a network of three ranks, all of which do the same as this one.
 PRELUDE = """
 import time
 import numpy

@@ -1,4 +1,4 @@
-"""Gradients against central differences, of first and second order; and what has none says so."""
+"""Gradients against central differences, of first and second order; and ops without a gradient raise."""
 
 from __future__ import annotations
 

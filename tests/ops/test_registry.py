@@ -17,7 +17,7 @@ from forerun.ops._base.primitive import elementwise, primitive
 from forerun.ops._base.registry import Names, operations, tuples
 
 PACKAGES = ("forerun.ops", "forerun.gluon", "forerun.autograd", "forerun.np", "forerun.npx", "forerun.torch")
-NEVER_ON_THE_TAPE = {"_frexp", "_modf"}  # what other operations are made of
+NEVER_ON_THE_TAPE = {"_frexp", "_modf"}  # parts of other operations
 
 
 def modules() -> list[types.ModuleType]:
@@ -31,7 +31,7 @@ def of_forerun() -> set[str]:
 
 
 def is_operation(value: Any) -> bool:
-    """Ufuncs, primitives, and what records itself and says how it is done again."""
+    """Ufuncs, primitives, and objects that record and repeat themselves."""
     return isinstance(value, (_core.Ufunc, _core.Primitive)) or hasattr(type(value), "repeated")
 
 
@@ -71,7 +71,7 @@ def test_ufuncs_and_functions_are_named_as_numpy_names_them():
 
 
 def test_all_operations_are_registered_by_gluon():
-    """Whatever else the program has imported."""
+    """With any other imports of the program."""
     code = "from forerun.gluon import SymbolBlock\n"
     code += "from forerun.ops._base.registry import operations\nprint(*operations)"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

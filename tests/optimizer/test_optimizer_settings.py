@@ -35,7 +35,7 @@ def trained(made: optimizer.Optimizer, dtypes: list[str]) -> tuple[list[Any], li
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("dtype", NARROW)
 def test_weights_of_16_bits_are_computed_with_in_float32(kind: str, dtype: str) -> None:
-    """The master is what a float32 weight becomes by the same gradients; the weight is its rounded value."""
+    """The master equals a float32 weight after the same gradients; the weight is its rounded value."""
     made = optimizer.create(kind, multi_precision=True, wd=0.1, clip_gradient=2.0)
     (weight, wide), (state, other) = trained(made, [dtype, "float32"])
     beside = optimizer.create(kind, wd=0.1, clip_gradient=2.0)

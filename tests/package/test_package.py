@@ -1,4 +1,4 @@
-"""The package as others see it: what importing it costs, its types, its version, its docstrings."""
+"""The package as others see it: the cost of its import, its types, its version, its docstrings."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def test_packages_are_found_without_being_imported(site: Path) -> None:
     (cuda.parent / "__init__.py").write_text("raise RuntimeError")
     tpu = touch(site / "libtpu" / "libtpu.so")
     touch(cuda.parent / "_solver.so")
-    touch(site / "xla_plugins" / "xla_cpu_pjrt" / "xla_cpu_pjrt.so")  # the processor is none
+    touch(site / "xla_plugins" / "xla_cpu_pjrt" / "xla_cpu_pjrt.so")  # a processor is not an accelerator
     assert plugin_files() == [cuda, tpu]
     assert plugin_files("off") == []
     assert not any(name.startswith("jax_plugins") for name in sys.modules)

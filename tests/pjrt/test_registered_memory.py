@@ -1,6 +1,6 @@
 """Copies between a device and the host use memory that is registered with the device, which is several times as fast.
 
-The fake device counts what is registered. It also writes a line to the standard error, which is a failure, if memory is
+The fake device counts registered memory. It also writes a line to the standard error, which is a failure, if memory is
 registered twice, or unregistered when it is not registered, when its pages are gone, during a copy, or by a child.
 """
 
@@ -34,7 +34,7 @@ def right(array):
 
 
 def printed(program: str, **of_the_fake: object) -> list[list[int]]:
-    """Return the numbers in each line that a program prints: those of `counts()`, and what else it prints.
+    """Return the numbers in each line that a program prints: those of `counts()`, and others.
 
     The counts are calls to register and to unregister, bytes that are registered, and copies of such memory.
     """

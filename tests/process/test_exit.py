@@ -116,7 +116,7 @@ last.circle = last
         assert (done.returncode, done.stdout, done.stderr) == (0, "[2.0, 2.0]\n2.0 5\n", "")
 
     def test_execv_starts_a_new_program(self):
-        """At once: what is pending is not waited for."""
+        """At once: pending operations are not waited for."""
         program = """
 import os, sys, threading
 x = np.ones(10) + 1
@@ -229,7 +229,7 @@ threading.Thread(target=interrupt, args=(_core.stats()["waits"],), daemon=True).
 
 
 class TestInterrupted:
-    """Ctrl-C ends the wait at exit; what has not ended then is lost, which is not a success."""
+    """Ctrl-C ends the wait at exit; operations that have not ended then are lost, which is not a success."""
 
     def test_task_that_hangs(self):
         done = execute(HANGS + "print('buffered')\n")

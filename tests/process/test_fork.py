@@ -260,7 +260,7 @@ print(y.item())
         ) == ["False", "5"]
 
     def test_program_started_by_a_task_can_be_interrupted(self):
-        """Workers block signals; what a task starts does not inherit that."""
+        """Workers block signals; programs that a task starts do not inherit that."""
         assert output(
             """
 import subprocess, sys

@@ -394,7 +394,7 @@ class TestNoGrowth:
         assert growing_resources(step, 2000, warm=1500) == {}
 
     def test_generated_names(self):
-        """In a process of its own: it uses up what names there may be. The package's own are known all the same."""
+        """In a process of its own: it uses up the possible names. The package's own are known all the same."""
         program = """
 import pathlib
 def resident(): return int(pathlib.Path("/proc/self/statm").read_text().split()[1]) * 4096

@@ -102,7 +102,7 @@ def expected() -> dict[int, numpy.ndarray]:
 
 
 def check(expected: dict[int, numpy.ndarray], answers: list[tuple[int, int, Any]]) -> None:
-    """Each answer is that of its own request, whatever became of the others."""
+    """Each answer is that of its own request, for any outcome of the others."""
     for i, status, document in answers:
         if i % 11 == 0:
             assert (status, list(document)) == (400, ["error"])

@@ -1,4 +1,4 @@
-"""The profiler: what a trace says, and what the pictures and tables show of it."""
+"""The profiler: the contents of a trace, and its pictures and tables."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ class TestMerged:
         assert [r.error for r in found.ranks] == [0, 0]
 
     def test_clocks_of_machines_are_aligned_by_the_launchers(self):
-        # Rank 0's clock is 7 s behind the launcher's, rank 1's is 4 s: what is 5.0 to the one is 8.0 to the other.
+        # Rank 0's clock is 7 s behind the launcher's, rank 1's is 4 s: 5.0 on the one is 8.0 on the other.
         here = of_rank_number(0, 5.0, machine="a", clock=((4 * NS, 7 * NS, 20_000),))
         there = of_rank_number(1, 8.0, machine="b", clock=((9 * NS, 4 * NS, 30_000),))
         found = merged([here, there])

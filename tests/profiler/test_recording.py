@@ -201,7 +201,7 @@ print("running", flush=True)
 
 
 def died(path: Path, end: str) -> tuple[int, list[str]]:
-    """The exit status of a program that dies while it records, and what its recording says."""
+    """The exit status of a program that dies while it records, and the contents of its recording."""
     with subprocess.Popen(
         command(DIES.format(end=end)), env=environment(RUN=str(path)), text=True,
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
@@ -254,7 +254,7 @@ class TestEnvironment:
         assert output("x = np.ones(3) + 1\nprint(x.sum().item())\ny = x * 2", FORERUN_PROFILE=str(path)) == ["6.0"]
         trace = profiler.load(path)
         assert trace.complete
-        assert path.stat().st_size < 1 << 20  # what was in use of its room, and the lines that the process knows
+        assert path.stat().st_size < 1 << 20  # the used part of its capacity, and the lines that the process knows
         assert [e.name for e in sorted(trace.ops, key=lambda e: e.seq)][:1] == ["full"]
         assert trace.issued == 4
 

@@ -1,4 +1,4 @@
-"""The timeline's page and its file for Perfetto: what they are made of."""
+"""The timeline's page and its file for Perfetto: their elements."""
 
 from __future__ import annotations
 

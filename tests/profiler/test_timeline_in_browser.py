@@ -1,4 +1,4 @@
-"""The timeline's page in a browser: what is drawn, and what mouse, fingers and keys do."""
+"""The timeline's page in a browser: the drawing, and the effects of mouse, fingers and keys."""
 
 from __future__ import annotations
 
@@ -272,7 +272,7 @@ class TestMany:
         browser.click(x, y)
         assert shown.ask("selected") == op
         shown.ask("count = 0, draw()")
-        assert shown.ask("count") < 500  # nothing but what is in view
+        assert shown.ask("count") < 500  # only the visible ops
         browser.press("0")
         shown.ask("applyFilter('tanh')")
         assert shown.ask("matched.textContent").endswith("of 100,000 ops")

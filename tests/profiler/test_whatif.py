@@ -77,7 +77,7 @@ def seconds_of_threads(trace: Trace, threads: int) -> float:
 def test_recorded_graphs_are_replayed_exactly(seed):
     trace = recorded_graph(random.Random(seed))
     ends: dict[int, float] = {}
-    for e in trace.ops:  # in the order of issue: what is read was issued before
+    for e in trace.ops:  # in the order of issue: operands were issued before
         ends[e.seq] = e.duration + max((ends[d] for d in e.deps if d in ends), default=0.0)
     assert seconds_of_threads(trace, 10_000) == pytest.approx(max(ends.values()))
     assert seconds_of_threads(trace, 1) == pytest.approx(sum(e.duration for e in trace.ops))

@@ -1,4 +1,5 @@
-"""`profiler.whatif`: recordings of steps with calls that wait, among them those that issue what they wait for."""
+"""`profiler.whatif`: recordings of steps with calls that wait, among them those that issue the op for which they
+wait."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who waits: each kind of wait has its word, its line and a guard; what it lost; what bounds a program."""
+"""Waits: each kind has its word, its line and a guard; the lost time; the bound of a program."""
 
 from __future__ import annotations
 
@@ -215,7 +215,7 @@ def test_synchronous_mode_is_no_wait_of_the_program() -> None:
         assert (np.ones(3) + 1).tolist() == [2, 2, 2]
 
 
-# --- what it cost -----------------------------------------------------------------------------------
+# --- costs ------------------------------------------------------------------------------------------
 
 
 def op(seq: int, start: float, end: float, thread: int = 1, **more: Any) -> Event:

@@ -1,4 +1,4 @@
-"""The bar of a loop: what is issued and what is computed are two things, and nothing waits for it."""
+"""The bar of a loop: issued and computed iterations are counted separately, and the bar does not wait."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A wait that makes no progress says what it waits for; what has not ended can be listed."""
+"""A wait without progress reports the operations that it waits for; pending operations can be listed."""
 
 from __future__ import annotations
 

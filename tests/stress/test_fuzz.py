@@ -1,4 +1,5 @@
-"""Random programs and files (stress/fuzz): a bounded run of fixed numbers, what is kept, and what would be found."""
+"""Random programs and files (stress/fuzz): a bounded run of fixed numbers, the kept ones, and faults that would be
+found."""
 
 from __future__ import annotations
 
@@ -119,7 +120,7 @@ class WrongStep(RunningAhead):
 
 
 class Spread(RunningAhead):
-    """A failed array stays so, whatever is written into it."""
+    """A failed array stays failed after all writes."""
 
     def look(self, x: Any, how: int = 0) -> tuple[Any, ...]:
         found = super().look(x, how)

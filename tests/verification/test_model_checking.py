@@ -1,5 +1,4 @@
-"""The models of the scheduler's hand-overs: checked state by state; and that the checker finds what is wrong
-with each mutant."""
+"""The models of the scheduler's hand-overs: checked state by state; and the checker finds the fault of each mutant."""
 
 from __future__ import annotations
 
@@ -77,7 +76,7 @@ class Counter(Program):
 
 
 class Waiter(Program):
-    """Sleeps until somebody tells it; or spins."""
+    """Sleeps until it is notified; or spins."""
 
     def enter(self, s, me):
         if not lock(s, self.number):

@@ -35,7 +35,7 @@ def some(*shape: int, low: float = -4, high: float = 4, seed: int = 0) -> numpy.
 @pytest.mark.parametrize("to", EVERY_DTYPE, ids=str)
 def test_every_value_is_converted_as_by_numpy(to: numpy.dtype) -> None:
     values = EVERY_VALUE
-    if to.kind in "iu":  # beyond that, C says nothing; test_casts.py has what we say
+    if to.kind in "iu":  # beyond that, C defines nothing; test_casts.py has forerun's rules
         wide = values.astype("float64")
         limits = numpy.iinfo(to)
         values = values[(wide > float(limits.min) - 1) & (wide < float(limits.max))]

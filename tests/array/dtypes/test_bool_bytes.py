@@ -1,4 +1,4 @@
-"""Bools whose byte is neither 0 nor 1: however they come in, and whatever is computed of them, they count as true."""
+"""Bools whose byte is neither 0 nor 1: they count as true in every function, for every way in which they come in."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from tests.support.engine.settings import ENGINES, running
 
 INTEGERS = [d for d in EVERY_DTYPE if d.kind in "iu"]
 FLOATS = [d for d in EVERY_DTYPE if d.kind == "f"]
-# Inside and outside of every integer: halves, edges and their neighbours, and what has no integer part.
+# Inside and outside of every integer: halves, edges and their neighbours, and values without an integer part.
 EDGES = [0.0, -0.0, 0.5, -0.5, 1.5, -1.5, 2.5, 300.0, -1.0, -129.0, 255.9, 40000.0, 65504.0, 3e9, -3e9, 5e9, 1e19,
          -1e19, 1e20, 1e300, -1e300, math.inf, -math.inf, math.nan, 5e-324] + [
     sign * math.ldexp(1.0, n) + step

@@ -1,4 +1,5 @@
-"""Numbers beside arrays, masks of ufuncs, ufuncs at positions: what the core does in the call is what operations do."""
+"""Numbers beside arrays, masks of ufuncs, ufuncs at positions: the core's results in the call are those of
+operations."""
 
 from __future__ import annotations
 

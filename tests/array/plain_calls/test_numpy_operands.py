@@ -1,4 +1,4 @@
-"""Plain calls with arrays of NumPy: they mean what NumPy means by them, and are copied in the call."""
+"""Plain calls with arrays of NumPy: they have NumPy's meaning, and the arrays are copied in the call."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ WRITES: dict[str, Callable[[Any], Any]] = {
 
 
 def outcome(call: Callable[[Any], Any], x: Any) -> tuple[Any, ...]:
-    """Return what a call returns, or the error that it raises, and the array after it."""
+    """Return the result of a call, or its error, and the array after it."""
     with numpy.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", numpy.exceptions.ComplexWarning)
         try:

@@ -1,4 +1,4 @@
-"""Ufuncs of NumPy and SciPy called with forerun arrays: operands, options, core axes, what is refused."""
+"""Ufuncs of NumPy and SciPy called with forerun arrays: operands, options, core axes, refused arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""x.real and x.imag are views: what is written to them is in x, whatever else reads or writes it."""
+"""x.real and x.imag are views: writes to them change x, in order with all other reads and writes of it."""
 
 from typing import Any
 

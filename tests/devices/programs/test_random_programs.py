@@ -1,4 +1,4 @@
-"""Random programs of the fuzzer on two devices: what they read is what they read on the CPU, step by step."""
+"""Random programs of the fuzzer on two devices: they read the values that they read on the CPU, step by step."""
 
 from __future__ import annotations
 

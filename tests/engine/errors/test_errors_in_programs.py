@@ -56,7 +56,7 @@ VIEWS: dict[str, Callable[[Any], Any]] = {
 class TestViews:
     @pytest.mark.parametrize("view", VIEWS)
     def test_views_of_a_poisoned_base_raise(self, view, ahead_failing):
-        """Views made before the failure and after it, and what is computed from them."""
+        """Views made before the failure and after it, and results computed from them."""
         with closed_gate():
             x = bad(3, 3)
             early = VIEWS[view](x)
@@ -164,7 +164,7 @@ class TestGradients:
         assert w.grad.tolist() == [1, 1, 1]
 
     def test_added_gradients_do_not_heal(self, ahead_failing):
-        """With "add", what was there stays part of it, until it is set to zero."""
+        """With "add", the previous sum stays part of the gradient, until it is set to zero."""
         w = np.ones(3)
         w.attach_grad("add")
         for values in (bad(3), np.ones(3)):

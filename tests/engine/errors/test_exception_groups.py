@@ -215,7 +215,7 @@ class TestMany:
         i = np.array([7])
         many = [np.take(np.ones(3), i) for _ in range(1300)]
         _core.quiesce()
-        for y in many[1100:1200]:  # somebody has seen these
+        for y in many[1100:1200]:  # these have been read
             assert len(raised(y.wait)) == 1
         with pytest.raises(ExceptionGroup, match="operations that failed, and 200 more") as caught:
             forerun.waitall()
@@ -235,7 +235,7 @@ class TestMany:
 
 
 def test_pace_raises_soon(ahead):
-    """At the beginning of an iteration, what has failed two before."""
+    """At the beginning of an iteration, the errors of the one two before."""
     seen = []
 
     def loop() -> None:
@@ -259,7 +259,7 @@ def test_a_task_must_not_wait_for_its_own_end(call, ahead):
 
 
 def test_a_task_may_issue_more_than_the_window_holds(ahead):
-    """It must not wait for room: its own end may be what makes some."""
+    """It must not wait for a free slot: only its own end may free one."""
     before = forerun.config()["ops_ahead"]
     forerun.configure(ops_ahead=16)
 

@@ -1,4 +1,4 @@
-"""Exceptions of host tasks, ordinary and strange: who reads gets what the task raised, as it was."""
+"""Exceptions of host tasks, ordinary and strange: reads raise the task's exception unchanged."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.support.processes.subprocesses import execute
 
 @pytest.fixture(params=["sync", "1 worker", "4 workers"])
 def engine(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Each mode; what fails may stay unread."""
+    """Each mode; errors may stay unread."""
     with running(request.param):
         yield request.param
         _core.quiesce()
@@ -24,7 +24,7 @@ def engine(request: pytest.FixtureRequest) -> Iterator[str]:
 
 
 class Mute(Exception):
-    """Cannot say what it is."""
+    """Its `str` and `repr` raise."""
 
     def __str__(self) -> str:
         raise ValueError("no words")
@@ -107,7 +107,7 @@ def test_each_read_starts_anew(engine):
     x = host(task, [], [((), "int64")])[0]
     for _ in range(3):
         try:
-            raise IndexError("somebody else's")
+            raise IndexError("unrelated")
         except IndexError:
             with pytest.raises(KeyError) as caught:
                 x.item()

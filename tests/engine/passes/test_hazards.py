@@ -99,7 +99,7 @@ class TestHazards:
         check_all_passes(program, random_floats(70, 70))
 
     def test_rows_in_another_order(self):
-        def program(x):  # what a row needs may belong to a later row
+        def program(x):  # a row may need elements of a later row
             y = x * 2
             m = y.sum(2)
             m -= 1

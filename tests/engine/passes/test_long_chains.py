@@ -23,7 +23,7 @@ pytestmark = pytest.mark.usefixtures("any_op_is_worth_a_group")
 
 
 def check_against_numpy(program: Callable[..., Any], *inputs: Any) -> dict[str, int]:
-    """Compares a program's results with NumPy's, in sync mode and in groups; returns what the passes did."""
+    """Compares a program's results with NumPy's, in sync mode and in groups; returns the counts of the passes."""
     with numpy.errstate(all="ignore"):
         expected = [x.tobytes() for x in program(numpy, *(numpy.array(x) for x in inputs))]
     with configured(engine="sync"):
@@ -126,7 +126,7 @@ def test_pairs_of_arithmetic_round_twice(first, second, dtype):
 
 
 def test_operands_overwritten_within_a_pair():
-    """The first of a pair is computed later than it was issued: not when what it reads has been replaced."""
+    """The first of a pair is computed later than it was issued: not after its operands have been replaced."""
 
     def program(_: Any, a: Any, b: Any) -> list[Any]:
         x = a + 1.0
@@ -296,7 +296,7 @@ def test_least_and_greatest_choose_among_zeros_and_nans_as_numpy_does(dtype):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_signs_change_as_numpy_changes_them(dtype):
-    """Of zeros and of NaN too, whatever the length, the steps, and where results are written."""
+    """Of zeros and of NaN too, for any length, strides and place of results."""
     special = numpy.array([0.0, -0.0, 1.5, -2.0, numpy.inf, -numpy.inf, numpy.nan, -numpy.nan, 1e-45, -1e-45], dtype)
 
     def program(lib: Any, x: Any) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Data sets, samplers, and what makes batches of examples."""
+"""Data sets, samplers, and functions that make batches of examples."""
 
 from __future__ import annotations
 

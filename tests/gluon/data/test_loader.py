@@ -1,4 +1,4 @@
-"""The loader: the same batches from no workers, threads and processes, and what ends them."""
+"""The loader: the same batches from no workers, threads and processes, and their end."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def address(x: Any) -> int:
 
 
 class Examples(data.Dataset):
-    """Twelve examples; what `act` does comes before each."""
+    """Twelve examples; a call of `act` comes before each."""
 
     def __init__(self, act: Callable[[int], object] = lambda i: None) -> None:
         self.act = act

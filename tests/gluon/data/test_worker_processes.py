@@ -1,4 +1,4 @@
-"""Loaders in programs of their own: how processes are made, and what becomes of them when a process ends."""
+"""Loaders in programs of their own: how processes are made, and their end when a process ends."""
 
 from __future__ import annotations
 
@@ -286,7 +286,7 @@ if __name__ == "__main__":
     ("method", "act"), [("fork", "blocked_in_python"), ("fork", "blocked_in_c"), ("forkserver", "blocked_in_c")]
 )
 def test_workers_that_are_at_work_end_with_a_consumer_that_is_killed(method: str, act: str, tmp_path: Path) -> None:
-    """Whatever they do. No process has their output open any more then."""
+    """In any state. No process has their output open any more then."""
     script = tmp_path / "loads.py"
     script.write_text(BLOCKED)
     line = [sys.executable, os.fspath(script), method, act]

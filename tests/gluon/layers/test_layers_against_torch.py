@@ -145,7 +145,7 @@ def test_running_statistics() -> None:
 
 
 def test_every_layer_is_compared() -> None:
-    """But for containers, what is made of functions, what is another layer with more axes or a relu, and `Embedding`,
+    """But for containers, layers made of functions, layers that are others with more axes or a relu, and `Embedding`,
     which has a test beside the losses."""
     blocks = "Block HybridBlock SymbolBlock Sequential HybridSequential Concatenate HybridConcatenate"
     functions = "Lambda HybridLambda Embedding BatchNormReLU SyncBatchNorm PixelShuffle1D PixelShuffle3D"

@@ -144,7 +144,7 @@ def test_dropout_is_between_layers_while_training() -> None:
         plain = layer(x).asnumpy()
         with autograd.train_mode():
             trained = layer(x).asnumpy()
-        assert numpy.array_equal(plain, trained) == (layer is one)  # after the last one there is none
+        assert numpy.array_equal(plain, trained) == (layer is one)  # there is no dropout after the last layer
 
 
 def test_calls_do_not_wait(gate: None) -> None:

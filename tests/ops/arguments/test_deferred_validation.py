@@ -1,4 +1,4 @@
-"""Errors: at the call if they can be known there, otherwise at every read of what depends on them."""
+"""Errors: at the call if they can be known there, otherwise at every read of a result that depends on them."""
 
 from __future__ import annotations
 

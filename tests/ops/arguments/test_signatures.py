@@ -13,8 +13,8 @@ from forerun.ops._base.primitive import Elementwise
 from tests.ops.cases import CASES
 from tests.ops.cases.table import Options, call, named, results, to_forerun
 
-LOOPS = "axes, casting and the like belong to NumPy's loops; protocols take what our operations take"
-TEXT = "what is not named goes to NumPy as it is"
+LOOPS = "axes, casting and the like belong to NumPy's loops; protocols have forerun's parameters"
+TEXT = "unnamed arguments are passed to NumPy unchanged"
 
 # Functions whose parameters differ from NumPy's, and why.
 DIFFERENT = {
@@ -229,7 +229,7 @@ def test_reshape_copies_or_does_not():
         np.reshape(x.T, 6, copy=False)
 
 
-# --- what means nothing here is refused -----------------------------------------------------------
+# --- refused arguments --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""clip, arange and bins that NumPy's rules estimate: what NumPy's calls mean."""
+"""clip, arange and bins that NumPy's rules estimate: they have NumPy's meaning."""
 
 from __future__ import annotations
 

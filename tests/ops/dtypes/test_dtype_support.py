@@ -131,7 +131,7 @@ def first_of(found: Any) -> numpy.ndarray:
 
 
 def expected_dtype(source: numpy.dtype, want: numpy.dtype) -> numpy.dtype:
-    """Integers give the default float where NumPy gives some float; a float stays what it is."""
+    """Integers give the default float where NumPy gives some float; a float keeps its dtype."""
     if source.kind in "biu" and want.kind in "fc":
         return numpy.dtype("float32" if want.kind == "f" else "complex64")
     return want

@@ -1,4 +1,4 @@
-"""Questions about dtypes and shapes are answered as by NumPy, but for what an integer and a float give."""
+"""Questions about dtypes and shapes are answered as by NumPy, but for an integer with a float."""
 
 from __future__ import annotations
 

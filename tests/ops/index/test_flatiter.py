@@ -155,7 +155,7 @@ def test_nditer_reads() -> None:
 
 
 class TestVectorize:
-    """Each way of calling it gives what NumPy's gives."""
+    """Each way of calling it has NumPy's results."""
 
     def test_with_dtypes(self) -> None:
         found = np.vectorize(operator.sub, otypes=["int64"])(np.array(M), [1, 2, 3])

@@ -50,7 +50,7 @@ def test_objects_with_an_index_method() -> None:
 
 
 def test_an_empty_axis_has_no_positions(gate: None) -> None:
-    """At the call, whatever the values are."""
+    """At the call, for any values."""
     x, one = np.zeros((0, 3)) + 0, np.array([0]) * 1
     for index in (one, (one[0], []), one[:, None]):
         with pytest.raises(IndexError, match=r"getitem: index must be in \[0, 0\), got an array of shape"):

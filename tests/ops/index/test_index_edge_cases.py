@@ -133,7 +133,7 @@ def test_no_values_for_a_mask_that_holds_raise_where_the_array_is_read() -> None
     assert y.tolist() == [0, 0, 0]
 
 
-# --- extents beyond what fits 32 bits, or any memory ------------------------------------------------
+# --- extents beyond 32 bits, or beyond any memory ---------------------------------------------------
 
 HUGE = 2**33
 

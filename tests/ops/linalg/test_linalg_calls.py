@@ -1,4 +1,4 @@
-"""Linear algebra, transforms and einsum: names of results, `out`, what is refused, and what does not wait."""
+"""Linear algebra, transforms and einsum: names of results, `out`, refused arguments, and calls that do not wait."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_out_must_be_able_to_hold_the_result(name: str) -> None:
             function(module, x, module.zeros(shape, less))
 
 
-# --- what is refused ------------------------------------------------------------------------------
+# --- refused arguments ----------------------------------------------------------------------------
 
 HALF = "must be float32/64, complex64/128 or integer, got float16"
 REFUSED: list[tuple[Callable[[Any], Any], type[Exception], str]] = [
@@ -129,7 +129,7 @@ def test_refused_at_the_call(broken: Callable[[Any], Any], kind: type[Exception]
     assert not hasattr(caught.value, "__notes__")
 
 
-# --- what does not wait ---------------------------------------------------------------------------
+# --- calls without a wait -------------------------------------------------------------------------
 
 PROMPT: dict[str, Callable[[Any], Any]] = {
     "least squares without a rest": lambda x: np.linalg.lstsq(x, x[:, 0]),

@@ -1,5 +1,5 @@
-"""Gradients of decompositions as far as the table of cases cannot try them: what does not depend on the phase of
-complex vectors, second order of complex numbers, least squares, edges; and what has no gradient says so."""
+"""Gradients of decompositions as far as the table of cases cannot try them: functions that do not depend on the phase
+of complex vectors, second order of complex numbers, least squares, edges; functions without a gradient raise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Batch norm as one operation: gradients to second order, in hybridized blocks too, and what it keeps."""
+"""Batch norm as one operation: gradients to second order, in hybridized blocks too, and its saved arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Convolution and pooling: what the table of cases does not reach."""
+"""Convolution and pooling: cases beyond the table of cases."""
 
 import ctypes
 import itertools

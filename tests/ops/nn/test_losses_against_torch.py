@@ -40,7 +40,7 @@ def sdml(a: Any, b: Any) -> Any:
     return (target * (target.log() - F.log_softmax(-((a[:, None] - b[None]) ** 2).sum(-1), 1))).sum(1)
 
 
-# A name, our function, PyTorch's, what both are differentiated by, and what else they are given.
+# A name, forerun's function, PyTorch's, the differentiated arguments, and the other arguments.
 PAIRS: list[tuple[str, Function, Function, list[Any], list[Any]]] = [
     ("l1", LOSSES.L1Loss(), lambda x, y: mean(F.l1_loss(x, y, reduction="none")), [X, Y], []),
     ("l2", LOSSES.L2Loss(), lambda x, y: mean(F.mse_loss(x, y, reduction="none")) / 2, [X, Y], []),

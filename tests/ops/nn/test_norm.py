@@ -1,4 +1,4 @@
-"""Layer, group and instance norm as one operation: gradients to second order, dtypes, sizes, and what they keep."""
+"""Layer, group and instance norm as one operation: gradients to second order, dtypes, sizes, and saved arrays."""
 
 from __future__ import annotations
 

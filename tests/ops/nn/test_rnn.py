@@ -1,4 +1,4 @@
-"""A recurrent layer as one op gives what its steps give, and so do its gradients."""
+"""A recurrent layer as one op has the results and gradients of its steps."""
 
 from typing import Any
 
@@ -139,7 +139,7 @@ def test_an_lstm_writes_into_the_memory_of_its_operands() -> None:
 
     with configured(engine="async", passes="drop,fuse"):
         expected, taken = program()
-        assert taken["rnn"] == 6 * nbytes  # results, cells, and four gates for the way back
+        assert taken["rnn"] == 6 * nbytes  # results, cells, and four gates for the backward pass
         assert taken["rnn_back"] >= 4 * nbytes
         of_states = taken["rnn_back"] - 4 * nbytes
     with configured(engine="async", passes="drop,fuse,reuse"):

@@ -96,7 +96,7 @@ def test_known_parameters_are_checked_despite_pending_ones(name: str) -> None:
         getattr(np.random, name)(*wrong)
 
 
-# --- several values that belong together: (the call, what the error says) -------------------------
+# --- several values that belong together: (the call, the error's text) -- -------------------------
 
 rng = np.random.default_rng(0)
 Form = Callable[[Any], Any]

@@ -200,7 +200,7 @@ def test_states_can_be_kept():
 
 
 def test_threads_share_a_generator():
-    """Each call gets a number of its own: together they draw what one thread draws."""
+    """Each call gets a number of its own: together they draw the numbers of one thread."""
     rng, each, threads = np.random.default_rng(3), 200, 4
     found: list[list[float]] = []
 

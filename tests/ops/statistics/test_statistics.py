@@ -1,4 +1,4 @@
-"""Statistics where there is nothing to count, and what of them gradients see."""
+"""Statistics where there is nothing to count, and their gradients."""
 
 from __future__ import annotations
 

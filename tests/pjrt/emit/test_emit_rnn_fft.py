@@ -103,7 +103,7 @@ def test_backward_of_a_layer(plugin: Plugin, rule: str, reversed_: bool) -> None
     found = dict(zip(gives, got))
     for name, of in (("gx", "x"), ("gh", "h"), *((("gc0", "c"),) if rule == "lstm" else ())):
         numpy.testing.assert_allclose(found[name], slope(of).reshape(-1), rtol=1e-5, atol=1e-7)
-    # Of what the state gave: its sum is the gradient of the bias.
+    # Of the state's terms: its sum is the gradient of the bias.
     total = found["gu"].reshape(-1, GATES[rule] * UNITS).sum(0)
     numpy.testing.assert_allclose(total, slope("b"), rtol=1e-5, atol=1e-7)
 
