@@ -1,4 +1,4 @@
-"""Load: what a program may ask for at most, at any size. `make load` runs the full sizes and prints a table.
+"""Load: the largest demands of a program, at any size. `make load` runs the full sizes and prints a table.
 
 Each case makes something large, and checks its result. The tests run the same cases with the small sizes
 (tests/stress/test_load.py). Each full case runs in a process of its own, so that its peak of memory is its own.
@@ -26,7 +26,7 @@ BIG = 1 << 32  # bytes of a large array of one-byte elements; positions beyond i
 
 @dataclass(frozen=True)
 class Case:
-    """A case, its size in the tests and its full one. gigabytes: what the full size takes, about."""
+    """A case, its size in the tests and its full one. gigabytes: the approximate memory of the full size."""
 
     run: Callable[[int], None]
     small: int
@@ -104,7 +104,7 @@ def held_back(n: int) -> None:
 
 @case(small=30_000, full=1_000_000)
 def chain(n: int) -> None:
-    """Each op reads what the one before it wrote, in arrays of their own."""
+    """Each op reads the result of the one before it, each in a new array."""
     x = np.zeros(4, dtype="int64")
     for _ in range(n):
         x = x + 1
@@ -164,7 +164,7 @@ def fan_in(n: int) -> None:
 
 @case(small=20_000, full=100_000)
 def fan_in_of_more_than_may_run_ahead(n: int) -> None:
-    """The op that reads n arrays stands behind one that takes long, and takes much: the budget looks at it."""
+    """The op that reads n arrays comes after a long one, and needs much memory: the budget checks it."""
     arrays = [np.full((32,), i, dtype="float32") for i in range(n)]
     go = threading.Event()
     (slow,) = npx.host(lambda: (go.wait(60), numpy.ones(()))[1], [], [((), "float32")])

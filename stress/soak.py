@@ -28,8 +28,8 @@ from forerun.gluon import nn
 
 MB = 1 << 20
 LINES = 150_000  # pieces of code after which the tables of lines and their files are full
-SLOPE = 0.25  # megabytes a minute: what pages may grow by over the second half of a long run,
-NOISE = 12.0  # and megabytes that they may differ by in any: what is cached depends on the sizes of the day
+SLOPE = 0.25  # megabytes a minute: the allowed growth of pages over the second half of a long run,
+NOISE = 12.0  # and megabytes that they may differ by in any: caches depend on the sizes of the day
 
 
 class Sometimes(Exception):

@@ -1,4 +1,4 @@
-"""Many programs in one process, which says what it does: a line before each program, a line after it."""
+"""Many programs in one process, which prints a line before and after each program."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def say(message: object) -> None:
 
 
 def main(arguments: list[str]) -> None:
-    """`batch FIRST COUNT`, `replay FILE [MODE]` or `shrink FILE MODE`: what the parent process asks for."""
+    """`batch FIRST COUNT`, `replay FILE [MODE]` or `shrink FILE MODE`: the commands of the parent process."""
     what, *rest = arguments
     if what == "batch":
         run_batch(int(rest[0]), int(rest[1]))

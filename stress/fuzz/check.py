@@ -84,7 +84,7 @@ class _UntilItFails(RunningAhead):
 
 
 class Failed(BaseException):
-    """A call of the synchronous engine has raised what the computation found."""
+    """A call of the synchronous engine has raised the error of the computation."""
 
     def __init__(self, entry: Entry) -> None:
         self.entry = entry
@@ -112,7 +112,7 @@ def synchronous(program: Program, reference: list[Entry], failed: list[Entry]) -
 
 
 def difference(want: Logs, got: Logs) -> str:
-    """The first read that differs, in words; nothing if there is none."""
+    """The first read that differs, in words; an empty string if none does."""
     for thread, (expected, found) in enumerate(zip(want, got, strict=True)):
         for i, (e, f) in enumerate(zip(expected, found)):
             if not same(e, f):
@@ -123,7 +123,7 @@ def difference(want: Logs, got: Logs) -> str:
 
 
 def same(want: Entry, got: Entry) -> bool:
-    """Whether a read gave what it must; NumPy foretells which failures it may raise, and that a call is refused."""
+    """Whether a read gave the expected values; NumPy predicts which failures it may raise, and refused calls."""
     if want == got:
         return True
     if want[0] == "perhaps":

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy
 
-PATIENCE = 60.0  # seconds after which what still lives is a finding
+PATIENCE = 60.0  # seconds after which a living process is a finding
 
 METHODS = ("fork", "fork", "forkserver", "spawn")
-ACTS = ("nothing", "loop", "sleep", "lock", "compute")  # what a worker does when its consumer dies
+ACTS = ("nothing", "loop", "sleep", "lock", "compute")  # the state of a worker when its consumer dies
 ENDS = ("SIGKILL", "SIGTERM", "SIGABRT", "SIGINT", "_exit", "exit", "raise")
 
 PROGRAM = """
@@ -148,7 +148,7 @@ def _wrong(spec: dict[str, Any], status: int, output: str, folder: Path) -> str:
 
 
 def main(arguments: list[str]) -> None:
-    """`batch FIRST COUNT`: runs programs, and says what was found."""
+    """`batch FIRST COUNT`: runs programs, and prints the findings."""
     _, first, count = arguments
     for seed in range(int(first), int(first) + int(count)):
         spec = spec_of(seed)

@@ -1,8 +1,8 @@
 """Bytes and texts for all that reads some: a clear exception or a right result, bounded memory, no code run.
 
 A target has good inputs, which are mutated, and a function that reads one.
-`python -m stress.fuzz.files batch SEED COUNT` is what `make fuzz` runs in
-processes that are watched; to fuzz something new, add a `Target`.
+`make fuzz` runs `python -m stress.fuzz.files batch SEED COUNT` in processes that are watched; to fuzz something new,
+add a `Target`.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ CLEAN = (
     IndexError,
     NotImplementedError,
     OverflowError,
-)  # what a wrong input may raise
-MEMORY = 256 << 20  # bytes that reading some kilobytes may add at most to what the process has
-EXECUTED: list[str] = []  # what code from a file has put here
+)  # errors that a wrong input may raise
+MEMORY = 256 << 20  # bytes that reading some kilobytes may add at most to the memory of the process
+EXECUTED: list[str] = []  # traces of executed code from a file
 
 
 @dataclass(frozen=True)
@@ -166,7 +166,7 @@ def symbols() -> list[bytes]:
 
 
 def imports(path: str) -> object:
-    """Runs what a file says, on small arrays."""
+    """Runs the operations in a file, on small arrays."""
     block = gluon.SymbolBlock.imports(path, ["data"])
     block.initialize("ones")
     result = block(np.ones((2, 1, 6)))
@@ -179,7 +179,7 @@ def texts(*good: str) -> Callable[[], list[bytes]]:
     return lambda: [text.encode() for text in good]
 
 
-# --- what reads them ---------------------------------------------------------------------------------
+# --- readers -----------------------------------------------------------------------------------------
 
 
 @contextmanager
@@ -355,7 +355,7 @@ def inputs(target: Target, seed: int, count: int) -> Iterator[bytes]:
 
 
 def run(seed: int, count: int) -> tuple[int, list[dict[str, str]]]:
-    """How many inputs were read, and what is wrong; one finding per target."""
+    """The number of inputs that were read, and the faults; one finding per target."""
     tried, findings = 0, list[dict[str, str]]()
     for target in TARGETS:
         for data in inputs(target, seed, count):

@@ -20,7 +20,7 @@ from stress.fuzz.numpy_back import snapshot
 
 
 class RunningAhead:
-    """forerun in whatever mode it is."""
+    """forerun in its present mode."""
 
     xp = np
     runs_ahead = True
@@ -110,7 +110,7 @@ class RunningAhead:
 
 
 class AllAtOnce(RunningAhead):
-    """Nothing starts before somebody waits: all that was issued until then is there to be improved.
+    """No operation starts before a thread waits: the passes see all operations that were issued until then.
 
     The gate is one for all threads: it stays open while any of them waits.
     """

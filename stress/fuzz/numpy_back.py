@@ -1,4 +1,4 @@
-"""NumPy, one step after the other: what an exact program must read."""
+"""NumPy, one step after the other: the values that an exact program must read."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Open(BaseException):
 
 
 class InOrder:
-    """NumPy on arrays that know what is poisoned."""
+    """NumPy on arrays that know their poisoned elements."""
 
     xp = numpy
     runs_ahead = False

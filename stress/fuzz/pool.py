@@ -1,4 +1,4 @@
-"""A pool of arrays, and what every step does with it: pick arrays that fit, put results back, keep numbers small."""
+"""A pool of arrays, and the effect of every step on it: pick arrays that fit, put results back, keep numbers small."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Slot:
 class Pool:
     """Arrays, which steps change; the language is a subclass that has the steps.
 
-    log: what the program has read, in order. kept: results that no step uses, read at the end.
+    log: the reads of the program, in order. kept: results that no step uses, read at the end.
     """
 
     def __init__(self, back: Any, shapes: tuple[Shape, ...], exact: bool, room: int) -> None:
@@ -95,7 +95,7 @@ class Pool:
         return value if other.device == x.device else self.back.move(value, x.device)
 
     def cast_to(self, x: Any, dtype: Any) -> Any:
-        """Numbers from -30 to 30 in another dtype; those without a sign have only what is positive."""
+        """Numbers from -30 to 30 in another dtype; unsigned ones have only the positive numbers."""
         dtype = numpy.dtype(dtype)
         return (abs(x) if dtype.kind == "u" and x.dtype.kind != "u" else x).astype(dtype)
 

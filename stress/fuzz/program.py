@@ -37,7 +37,7 @@ class Program:
     """Steps of each thread, over a pool of at most `room` arrays.
 
     exact: whole numbers, so that NumPy gives the same bits; otherwise functions whose last bits are each library's.
-    note: of a program that is kept, what it found.
+    note: for a program that is kept, its finding.
     """
 
     threads: tuple[tuple[Step, ...], ...]

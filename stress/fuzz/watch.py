@@ -1,4 +1,4 @@
-"""Processes that run programs, and somebody who watches them: one that dies or stands still is a finding."""
+"""Processes that run programs, and a watcher: a process that dies or makes no progress is a finding."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ Outcome = tuple[int, dict[str, int], Finding | None]
 
 
 def programs(first: int, count: int, patience: float = PATIENCE) -> Iterator[Outcome]:
-    """Runs a batch: the number of each program, what was done, and what was found.
+    """Runs a batch: the number of each program, its steps, and its finding.
 
     Raises Stopped if a process does not even begin: then it is not a program's fault.
     """

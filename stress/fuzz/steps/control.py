@@ -9,7 +9,7 @@ from stress.fuzz.pool import Pool
 
 
 class Control(Pool):
-    """Steps that change when things run, never what they give."""
+    """Steps that change when operations run, never their results."""
 
     def barrier(self, a: int, b: int, c: int) -> None:
         if b % 3 == 0:

@@ -67,7 +67,7 @@ class Failing(Pool):
         elif b % 3 == 1:
             x.value[...] = self.back.array(numpy.zeros(x.value.shape, x.value.dtype), x.device)
         elif x.value.ndim:
-            x.value[:1] = self.scalar(x.value, c)  # only a part: what was wrong still is
+            x.value[:1] = self.scalar(x.value, c)  # only a part: the array stays poisoned
 
     def spread(self, a: int, b: int, c: int) -> None:
         """Operations to which an array passes its failures."""

@@ -108,7 +108,7 @@ class Table(Pool):
 
 
 class Ring:
-    """Things by number, through their names: when some come or go, all but a few numbers mean what they meant."""
+    """Things by number, through their names: when some are added or removed, most numbers keep their meaning."""
 
     def __init__(self, things: list[Any], name: Callable[[Any], str]) -> None:
         self.things = sorted(things, key=lambda thing: crc32(name(thing).encode()))
