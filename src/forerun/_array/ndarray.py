@@ -50,11 +50,11 @@ def _extents(args: tuple[Any, ...]) -> Any:
 
 
 class ArrayClass(type):
-    """The class of the class of arrays, in whose place `forerun.as_numpy` puts another one."""
+    """The metaclass of the array class, which `forerun.as_numpy` replaces."""
 
 
 class ndarray(NumpyMethods, MxnetMethods, _core.Array, metaclass=ArrayClass):
-    """An array of numbers that may still be on their way. Made by the functions of `forerun.np`.
+    """An array of numbers that may not be computed yet. Made by the functions of `forerun.np`.
 
     Every method returns at once but those that hand out values: `wait`, `asnumpy`, `item`, `tolist`,
     `print`, `float(x)`, `bool(x)` and the like wait for the values, and raise the error of their computation.
@@ -96,7 +96,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array, metaclass=ArrayClass):
 
     @delegate(reshaping.ravel)
     def ravel(self, order: str = "C") -> ndarray:
-        """Return the elements as one axis: a view where they lie one after the other, otherwise a copy."""
+        """Return the elements as one axis: a view if they are contiguous, otherwise a copy."""
 
     @delegate(reshaping.flatten)
     def flatten(self, order: str = "C") -> ndarray:
@@ -108,7 +108,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array, metaclass=ArrayClass):
 
     @delegate(reshaping.expand_dims)
     def expand_dims(self, axis: int | Sequence[int]) -> ndarray:
-        """Return a view with axes of extent 1 put in."""
+        """Return a view with new axes of extent 1."""
 
     def broadcast_to(self, shape_: Sequence[int]) -> ndarray:
         """Return a view repeated to a larger shape."""
@@ -161,7 +161,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array, metaclass=ArrayClass):
 
     @property
     def ctx(self) -> Device:
-        """The device: MXNet's older word."""
+        """The device, by MXNet's older name."""
         return self.device
 
     context = ctx
@@ -205,14 +205,14 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array, metaclass=ArrayClass):
         leaf.attach_grad(self, grad_req)
 
     def backward(self, out_grad: Array | None = None, retain_graph: bool = False, train_mode: bool = True) -> None:
-        """Compute the gradients of this array with respect to the leaves that it was computed from.
+        """Compute the gradients of this array with respect to the leaves from which it was computed.
 
         out_grad: gradient of this array, of its shape; ones by default.
         """
         backward_pass.backward([self], None if out_grad is None else [out_grad], retain_graph, train_mode)
 
     def detach(self) -> ndarray:
-        """Return the same values as an array that gradients do not flow through."""
+        """Return an array with the same values that is not on the tape."""
         return _core.detach(self)
 
     def zero_grad(self) -> None:
@@ -437,7 +437,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array, metaclass=ArrayClass):
         """The values, for a notebook, as `repr` has them, below a line that describes the array; or the error of its
         computation.
 
-        Waits for this array, and no other; of a large one only the corners are looked at.
+        Waits for this array, and no other; of a large one only the corners are read.
         """
         return text.in_html(self)
 

@@ -27,7 +27,7 @@ def without_values(x: Array) -> numpy.ndarray:
 
 
 class Flags:
-    """How an array lies in memory, in NumPy's words, as attributes or items. They cannot be set.
+    """The memory layout of an array, with NumPy's names, as attributes or items. They cannot be set.
 
     >>> from forerun import np
     >>> x = np.zeros((2, 3))
@@ -72,7 +72,7 @@ class Flags:
 
     @property
     def behaved(self) -> bool:
-        """Aligned, and to be written."""
+        """Aligned and writable."""
         return self.aligned and self.writeable
 
     @property
@@ -82,7 +82,7 @@ class Flags:
 
     @property
     def farray(self) -> bool:
-        """Aligned, to be written, in Fortran's order without gaps, and not in C order."""
+        """Aligned, writable, in Fortran's order without gaps, and not in C order."""
         return self.behaved and self.fortran
 
     def __getitem__(self, name: str) -> bool:
@@ -130,7 +130,7 @@ class NumpyMethods:
 
     @property
     def flags(self) -> Flags:
-        """How the elements lie in memory, and whether they may be written. Does not wait."""
+        """The memory layout, and whether the elements may be written. Does not wait."""
         return Flags(cast("Array", self))
 
     @takes_extents

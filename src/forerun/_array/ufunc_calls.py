@@ -48,7 +48,7 @@ Dtypes = tuple[numpy.dtype, ...]
 
 
 def outs_of(ufunc: numpy.ufunc, method: str, out: Out) -> list[Any]:
-    """Return one entry per output, None where there is to be a new array."""
+    """Return one entry per output, None for a new array."""
     n = ufunc.nout if method == "__call__" else 1
     given = list(out) if isinstance(out, tuple) else [out] + [None] * (n - 1)
     if len(given) != n:
@@ -60,7 +60,7 @@ def outs_of(ufunc: numpy.ufunc, method: str, out: Out) -> list[Any]:
 
 
 def write_outs(name: str, results: Sequence[Any], outs: Sequence[Any], casting: str) -> Any:
-    """Return the results, those with an array to go to in that."""
+    """Return the results, written into the given arrays, if any."""
     found = tuple(r if o is None else _put(name, o, r, casting) for r, o in zip(results, outs, strict=True))
     return found[0] if len(found) == 1 else found
 
@@ -85,7 +85,7 @@ def _check_out(name: str, out: Any, shape: tuple[int, ...], dtype: numpy.dtype, 
 
 
 def called(ufunc: numpy.ufunc, inputs: list[Any], outs: list[Any], **options: Any) -> Any:
-    """Submit a call of a ufunc; one entry of `outs` per output, None where there is to be a new array."""
+    """Submit a call of a ufunc; one entry of `outs` per output, None for a new array."""
     if len(inputs) != ufunc.nin:
         raise TypeError(f"{ufunc.__name__}: takes {ufunc.nin} operands, got {len(inputs)}")
     if unknown := sorted(set(options) - _OPTIONS - (_OF_GENERALISED if ufunc.signature else set())):
@@ -151,7 +151,7 @@ def _simple(
 
 
 def loop_of(ufunc: numpy.ufunc, operands: list[Any], casting: str, options: dict[str, Any]) -> Dtypes:
-    """Return the dtypes that a call computes in: NumPy's choice, by our rule for integers with floats."""
+    """Return the dtypes that a call computes in: NumPy's choice, by forerun's rule for integers with floats."""
     name = ufunc.__name__
     wanted = _wanted(ufunc, options) if options else None
     given = [_seen(x) for x in operands]

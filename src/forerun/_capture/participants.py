@@ -51,7 +51,7 @@ class Participant:
 class Capture:
     """The objects that take part in a call that is being captured.
 
-    watches: the caller does not look after blocks that change.
+    watches: the caller does not watch blocks for changes.
     """
 
     def __init__(self, watches: bool) -> None:
@@ -108,7 +108,7 @@ def depend_on(thing: Hashable, parts: Callable[[Snapshot], Iterable[object]] = l
 
 
 def issue(program: Any, inputs: tuple[Any, ...], participants: Sequence[Participant]) -> Any:
-    """Issue a program for arguments and the next values of the objects that take part; None if it does not suit."""
+    """Issue a program for arguments and the next values of the objects that take part; None if it does not match."""
     advanced: list[Participant] = []
     try:
         for one in participants:

@@ -180,7 +180,7 @@ class _Notebook:
             self(loop, False)
 
     def html(self, loop: _Loop) -> str:
-        """Return the bar as HTML, in colours that can be seen on a light and on a dark ground."""
+        """Return the bar as HTML, in colours for light and dark backgrounds."""
         parts = zip(loop.parts(100), ("#0b5e8a", "#8fbfd8"))
         bars = "".join(f'<div style="width:{p:.1f}%;height:100%;background:{c}"></div>' for p, c in parts)
         frame = "display:inline-flex;width:20em;height:0.9em;border:1px solid #888;border-radius:3px;overflow:hidden"

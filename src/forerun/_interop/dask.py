@@ -71,7 +71,7 @@ class _Transport:
         return facts, [values.reshape(-1).view("uint8").data] if x.size else []
 
     def pickled(self, error: Exception) -> bytes:
-        """Return an error as bytes; one that does not come back from these as a RuntimeError with its words."""
+        """Return an error as bytes; an error that cannot be unpickled becomes a RuntimeError with its text."""
         with contextlib.suppress(Exception):
             data: bytes = self.codec.dumps(error)
             self.codec.loads(data)

@@ -18,7 +18,7 @@ _BUFFER = 1 << 16
 
 
 def place(file: str | os.PathLike[str], suffix: str = "") -> str:
-    """Return where a file of that name is, links followed. suffix: put behind a name that does not end with it."""
+    """Return where a file of that name is, links followed. suffix: added to a name that does not end with it."""
     path = os.fsdecode(os.fspath(file))
     return os.path.realpath(path if path.endswith(suffix) else path + suffix)
 

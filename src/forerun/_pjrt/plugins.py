@@ -70,7 +70,7 @@ def _of_folders() -> Iterator[Path]:
 
 
 def platform_of(path: Path) -> str:
-    """Return the platform that a file's name and folder tell of; "other" if none.
+    """Return the platform named by a file's name or folder; "other" if none is.
 
     >>> platform_of(Path("/site-packages/jax_plugins/xla_cuda13/xla_cuda_plugin.so"))
     'cuda'

@@ -14,7 +14,7 @@ __all__ = ["Device", "cpu", "cpu_pinned", "gpu", "num_gpus", "num_cpus", "curren
 
 
 class Device:
-    """A place where arrays live, with a queue of its own and a share of the cores.
+    """A place where arrays are stored, with a queue of its own and a share of the cores.
 
     Equal devices compare and hash equal. As a context manager it is where this thread makes new arrays.
 
@@ -206,7 +206,7 @@ def cpu(device_id: int = 0) -> Device:
 
 
 def cpu_pinned(device_id: int = 0) -> Device:
-    """Return the device of the host's memory that a GPU can copy without a detour: without GPUs, that of cpu(0).
+    """Return the device of the host's memory that a GPU can copy directly: without GPUs, that of cpu(0).
 
     Parameters
     ----------

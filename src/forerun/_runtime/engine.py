@@ -12,7 +12,7 @@ __all__ = ["wait", "waitall", "memory", "empty_cache", "stats"]
 
 
 def wait(arrays: Any) -> None:
-    """Wait until arrays have their values. Work that they do not need may go on.
+    """Wait until arrays have their values. Other work may continue.
 
     Parameters
     ----------

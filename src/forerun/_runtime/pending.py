@@ -10,7 +10,7 @@ from .logging import say
 
 __all__ = ["Pending", "pending"]
 
-_MOST = 1_000_000  # ops that a report looks at
+_MOST = 1_000_000  # ops that a report considers
 _LINES = 12  # that it prints
 
 

@@ -56,7 +56,7 @@ def export(
     Raises
     ------
     ValueError
-        If `forward` looks at values, or does more than operations on arrays and parameters, or an operation has no
+        If `forward` reads values, or does more than operations on arrays and parameters, or an operation has no
         counterpart in ONNX. The message names it.
     ImportError
         Without the package `onnx`.

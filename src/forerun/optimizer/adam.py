@@ -249,7 +249,7 @@ class Nadam(Adam):
 
 
 class Adamax(Optimizer):
-    """Adam with the largest |g| so far, which fades, in place of sqrt(v) (Kingma and Ba 2015, section 7).
+    """Adam with a decaying maximum of |g| in place of sqrt(v) (Kingma and Ba 2015, section 7).
 
     m = beta1 * m + (1 - beta1) * g; u = max(beta2 * u, |g|); weight -= lr / (1 - beta1**t) * m / (u + epsilon).
 

@@ -150,7 +150,7 @@ def _replace(path: Path, data: bytes) -> None:
 
 
 def _in_child() -> None:
-    """Drop the recordings: they go on in the parent alone."""
+    """Drop the recordings: they continue in the parent alone."""
     _running.clear()
 
 

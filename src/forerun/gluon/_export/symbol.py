@@ -156,7 +156,7 @@ def described(block: HybridBlock, called: Call) -> tuple[dict[str, Any], dict[st
 
 
 def _unseen(run: Callable[..., Any], arrays: Sequence[Any]) -> Any:
-    """Return the results. NotExportable where the code looks at values on its way."""
+    """Return the results. NotExportable if the code reads values."""
     with ProgramCapture(()) as capture:
         result = run(*arrays)
         if capture.first_read is not None:

@@ -33,7 +33,7 @@ class HybridBlock(Block):
     and predicting, recording and not, have programs of their own. Blocks inside belong to the outermost one's program.
 
     So `forward` must issue the same operations for all values. Side effects other than operations happen only when it
-    is captured; `print(x)` shows a placeholder with name, shape and dtype then. A `forward` that looks at values (`if
+    is captured; `print(x)` shows a placeholder with name, shape and dtype then. A `forward` that reads values (`if
     x.sum() > 0`, `item`, `np.unique`) runs as written each time, with one warning that names the line; so does one that
     sets attributes of blocks, draws random numbers on the host (permutations, choices), or uses an `autograd.Function`,
     without a warning: `hybridized` says so. Setting an attribute of a block makes it record anew.

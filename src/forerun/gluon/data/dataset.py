@@ -41,7 +41,7 @@ class Dataset:
     def filter(self, fn: Callable[[Any], Any]) -> Dataset:
         """Return the data set of those examples for which a function is true.
 
-        All are looked at now, and made anew later.
+        All are evaluated now, and made anew later.
         """
         return _Sampled(self, FilterSampler(fn, self))
 
@@ -86,7 +86,7 @@ def planned(dataset: Examples, late: bool) -> Plan:
 
 
 class Hosting(Dataset):
-    """A data set whose examples can be had as NumPy's arrays, too, which is quicker: `_planned`.
+    """A data set whose examples are also available as NumPy's arrays, which is faster: `_planned`.
 
     A subclass that defines `__getitem__` but not `_planned` has no examples as NumPy's arrays.
     """

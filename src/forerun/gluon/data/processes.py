@@ -98,7 +98,7 @@ class _Worker:
             self.lost.append(slot.number)
 
     def end(self) -> None:
-        """Asks it to end; kills it if it has something to do."""
+        """Asks it to end; kills it if it is busy."""
         if self.asked and self.process.is_alive():
             self.process.terminate()
         elif not self.line.closed:

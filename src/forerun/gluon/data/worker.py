@@ -58,7 +58,7 @@ class WorkerTraceback(Exception):
 
 
 class Failure:
-    """An exception on its way to the consumer, where it is itself again, with a `WorkerTraceback` as its cause."""
+    """An exception that is sent to the consumer and raised there, with a `WorkerTraceback` as its cause."""
 
     def __init__(self, error: Exception) -> None:
         self.text = "".join(traceback.format_exception(error))

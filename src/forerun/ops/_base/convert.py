@@ -156,7 +156,7 @@ def _made(found: numpy.dtype) -> numpy.dtype:
 
 
 def converted(x: Array, dtype: numpy.dtype) -> Array:
-    """Return x cast to a dtype on a user's word, who is warned as by NumPy if imaginary parts get lost.
+    """Return x cast to a dtype that a user requests, with NumPy's warning if imaginary parts get lost.
 
     >>> converted(asarray([1.5]), numpy.dtype("int8")).tolist()
     [1]

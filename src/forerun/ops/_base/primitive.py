@@ -37,7 +37,7 @@ SAVE_OUTPUTS = 1 << 7
 
 
 def nondifferentiable(g: Array | float) -> None:
-    """Return None, the gradient of a function that is piecewise constant, or not to be differentiated.
+    """Return None, the gradient of a function that is piecewise constant or must not be differentiated.
 
     Nothing flows back through it.
 
@@ -219,9 +219,9 @@ class Elementwise(_core.Ufunc):
     --------
     >>> import numpy
     >>> from forerun import np
-    >>> turned = Elementwise(numpy.negative, "turned", ("x",), (lambda g: -g,), "-x.")
-    >>> turned, turned(np.arange(3)).tolist()
-    (<forerun op 'turned'>, [0, -1, -2])
+    >>> negated = Elementwise(numpy.negative, "negated", ("x",), (lambda g: -g,), "-x.")
+    >>> negated, negated(np.arange(3)).tolist()
+    (<forerun op 'negated'>, [0, -1, -2])
     """
     )
 

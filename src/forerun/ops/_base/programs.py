@@ -30,7 +30,7 @@ P = TypeVar("P", bound=Program)
 
 
 class ProgramCapture:
-    """Takes down the operations that this thread issues in a `with` block.
+    """Records the operations that this thread issues in a `with` block.
 
     strict: reading a value in the block raises. names: returns the names of the inputs in placeholders.
     """
@@ -107,7 +107,7 @@ class ProgramCache(Generic[P]):
         return (program for programs in reversed([*self.known.values()]) for program in programs)
 
     def issue(self, signature: Hashable, inputs: tuple[Any, ...]) -> Any:
-        """Issue the program of a signature that suits the inputs: return its results, or None if there is no such."""
+        """Issue the program of a signature that matches the inputs: return its results, or None if no program does."""
         for program in self.known.get(signature, ()):
             if (results := program(inputs)) is not None:
                 return results
@@ -126,7 +126,7 @@ class ProgramCache(Generic[P]):
         self._put(signature, (program, *self.known.get(signature, ()))[: self.most])
 
     def keep(self, suits: Callable[[P], bool]) -> None:
-        """Drop the programs that do not suit."""
+        """Drop the programs that do not match."""
         self.known = {key: kept for key, all_ in self.known.items() if (kept := tuple(filter(suits, all_)))}
 
     def clear(self) -> None:

@@ -204,7 +204,7 @@ def _lstsq(a: Array, b: Array, rcond: float) -> tuple[Array, ...]:
 
 
 def lstsq(a: ArrayLike, b: ArrayLike, rcond: float | None = None) -> tuple[Any, Any, Any, Any]:
-    """Return x that makes the norm of a @ x - b least; the sums of squares of that; a's rank; its singular values.
+    """Return x that minimizes the norm of a @ x - b; the sums of squared residuals; a's rank; its singular values.
 
     Of m by n matrices with m > n, this waits: the sums (one for each column of b) are returned only if the rank is n.
     With m <= n their array is empty. The rank is an int64 array without axes. Gradients hold where the rank does not

@@ -89,7 +89,7 @@ def _cholesky(x: Array, upper: bool) -> Array:
 def cholesky(a: ArrayLike, /, *, upper: bool = False) -> Array:
     """Return the lower triangle L with L @ L.T = a, of symmetric matrices; or with `upper` U with U.T @ U = a.
 
-    Of complex ones, L.T conjugated. Only that triangle of a is looked at; gradients are symmetric.
+    Of complex ones, L.T conjugated. Only that triangle of a is read; gradients are symmetric.
 
     Parameters
     ----------
@@ -312,7 +312,7 @@ def svd(a: ArrayLike, full_matrices: bool = True, compute_uv: bool = True, hermi
     compute_uv : bool, optional
         Whether to return U and Vh too.
     hermitian : bool, optional
-        `a` is symmetric or Hermitian, which is faster; only its lower triangle is looked at.
+        `a` is symmetric or Hermitian, which is faster; only its lower triangle is read.
 
     Returns
     -------

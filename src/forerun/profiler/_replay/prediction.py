@@ -262,7 +262,7 @@ def whatif(
     slowdown: float = 1.0,
     cores: float | None = None,
 ) -> Prediction:
-    """Predict a step of a recorded program on a machine that is not there, by a replay.
+    """Predict a step of a recorded program on another machine, by a replay.
 
     The recorded operations are replayed with their durations and dependencies: each lane takes the oldest that is
     ready, each thread of the program issues and waits as in the recording. Every device of every rank has as much data

@@ -168,7 +168,7 @@ class Module:
         yield from (parameter for _, parameter in self.named_parameters())
 
     def state_dict(self) -> dict[str, Any]:
-        """Return parameters and buffers by their place in the tree, out of sight of gradients."""
+        """Return parameters and buffers by their place in the tree, detached from the tape."""
         return {name: x.detach() for kind in ("_parameters", "_buffers") for name, x in self._named(kind)}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:

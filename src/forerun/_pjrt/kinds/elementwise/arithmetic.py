@@ -49,12 +49,12 @@ def reciprocal(b: Builder, x: Value) -> Value:
 
 
 def conjugate(b: Builder, x: Value) -> Value:
-    """The other root's number: the imaginary part negated."""
+    """The complex conjugate."""
     return b.complex(b.part("real", x), -b.part("imag", x)) if is_complex(x.dtype) else x
 
 
 def absolute(b: Builder, x: Value) -> Value:
-    """Without sign."""
+    """The absolute value."""
     return x if x.dtype == "bool" or is_unsigned(x.dtype) else b.unary("abs", x)
 
 
@@ -277,7 +277,7 @@ def _of_parts(b: Builder, x: Value, holds, either: bool) -> Value:  # type: igno
 
 
 def logical(b: Builder, name: str, x: Value, y: Value | None = None) -> Value:
-    """and, or, xor, not of whether numbers are not 0."""
+    """and, or, xor or not of the truth of numbers."""
     x = cast(b, x, "bool")
     return ~x if y is None else b.binary(name, x, cast(b, y, "bool"))
 

@@ -105,7 +105,7 @@ class Parts:
 
 
 def parts(x: np.ndarray, n: int) -> Parts:
-    """Each part by itself. The back end cannot begin before x is computed, and that is when we say so."""
+    """Each part by itself. The back end cannot begin before x is computed, which the program controls."""
     go = threading.Event()
     (late,) = npx.host(lambda values: (go.wait(), values)[1], [x], [(x.shape, x.dtype)])
     results: list[np.ndarray] = []  # are kept: an operation whose result no program can read does not run
