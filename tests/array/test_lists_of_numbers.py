@@ -117,7 +117,7 @@ def test_lists_mean_the_same_in_every_mode(how: str) -> None:
 @pytest.mark.parametrize(
     ("values", "error"), [([[1.0], [1.0, 2.0]], ValueError), (["a", 1.0], TypeError), ([2**70, 1], TypeError)]
 )
-def test_lists_that_are_no_arrays_raise_in_the_call(values: Any, error: type[Exception]) -> None:
+def test_ragged_or_invalid_lists_raise_in_the_call(values: Any, error: type[Exception]) -> None:
     with pytest.raises(error):
         np.sum(values)
 

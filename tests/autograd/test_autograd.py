@@ -36,7 +36,7 @@ class TestWhereGradientsArrive:
             assert part.tolist() == [4 * factor]
         assert values.tolist() == [0, 0]
 
-    def test_a_gradient_that_is_used_elsewhere_is_copied(self) -> None:
+    def test_a_shared_gradient_is_copied(self) -> None:
         x, z = leaf([1.0, 2.0]), leaf([3.0, 4.0])
         ones = np.ones(2)
         with autograd.record():

@@ -115,7 +115,7 @@ def test_the_third_call_of_a_kind_is_captured_without_a_wait() -> None:
     assert all_same_bits(found[0], found[3])
 
 
-def test_calls_that_are_not_repeated_are_not_captured() -> None:
+def test_single_calls_are_not_captured() -> None:
     net = mlp()
     net.initialize()
     for batch in range(1, 80):
@@ -221,7 +221,7 @@ def test_a_class_that_a_program_changes_runs_as_written(monkeypatch: pytest.Monk
     assert len(calls) == 5
 
 
-def test_a_layer_that_is_added_or_changed_counts_from_then_on() -> None:
+def test_an_added_or_changed_layer_is_used_by_later_calls() -> None:
     net = network(nn.Dense(3, in_units=3))
     repeated(net, np.array(X))
     assert program_count(net) == 1

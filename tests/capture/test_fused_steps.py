@@ -72,7 +72,7 @@ class TestSameBits:
                 assert captured.hybridized.startswith("1 program")
 
     @pytest.mark.parametrize("n", [2, 1000, 70_000])
-    def test_slices_that_are_written(self, n: int) -> None:
+    def test_written_slices(self, n: int) -> None:
         """Fused or in order: a step that reads what another writes in part, before and after."""
 
         def program(x: Any, y: Any) -> Any:
@@ -177,7 +177,7 @@ class TestOperations:
         captured(np.ones(100_000))
         assert captured.hybridized == "1 program: multiply, tanh, add"
 
-    def test_no_step_waits_for_a_task_of_others(self) -> None:
+    def test_no_step_waits_for_an_unrelated_task(self) -> None:
         go = threading.Event()
 
         def late(x: numpy.ndarray) -> numpy.ndarray:

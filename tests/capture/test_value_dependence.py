@@ -317,7 +317,7 @@ def test_tasks_run_during_a_wait_of_the_block_are_not_captured() -> None:
     assert texts == ["array([3.])"] * 2
 
 
-def test_a_warning_that_is_an_error_comes_once() -> None:
+def test_a_warning_as_an_error_is_raised_once() -> None:
     block = nn.HybridLambda(lambda x: x * x.sum().item())
     block.hybridize()
     with pytest.raises(UserWarning, match="depends on values"):

@@ -81,7 +81,7 @@ def test_resume_skips_recorded_tests(suites: ModuleType, capsys: pytest.CaptureF
 
 
 @pytest.mark.parametrize(("end", "status"), [("raise SystemExit(3)", 3), ("__import__('signal').pause()", -9)])
-def test_a_suite_that_does_not_start_says_so(end: str, status: int, suites: ModuleType, monkeypatch: Any) -> None:
+def test_a_suite_that_does_not_start_is_reported(end: str, status: int, suites: ModuleType, monkeypatch: Any) -> None:
     program = f"print('no pytest here', flush=True); {end}"
     monkeypatch.setattr(suites, "command", lambda *_: [sys.executable, "-c", program])
     monkeypatch.setattr(suites, "START", 0)

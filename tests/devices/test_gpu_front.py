@@ -78,7 +78,7 @@ np.ones(3, device="gpu:0")
         done = execute(program, FORERUN_PJRT=both, FORERUN_MODULE_CACHE="")
         assert done.stdout.split() == ["4", "gpu(3)", "3.0"], done.stderr
 
-    def test_a_file_that_is_no_plugin(self, tmp_path: Path) -> None:
+    def test_invalid_plugin_file_raises(self, tmp_path: Path) -> None:
         file = tmp_path / "plugin.so"
         file.write_text("text")
         done = execute("forerun.num_gpus()", FORERUN_PJRT=str(file))
@@ -89,7 +89,7 @@ np.ones(3, device="gpu:0")
         done = execute("np.ones(3, device='gpu:0')", FORERUN_PJRT="/no/such.so")
         assert """must be "auto", "off" or the files of plugins, got '/no/such.so'""" in done.stderr
 
-    def test_settings_of_plugins_hold_once_they_are_open(self) -> None:
+    def test_plugin_settings_cannot_change_after_opening(self) -> None:
         gpus()
         with pytest.raises(RuntimeError, match="pjrt must be set before the first use of a GPU, got 'off'"):
             forerun.configure(pjrt="off")
@@ -110,7 +110,7 @@ np.ones(3, device="gpu:0")
 
 
 class TestPlace:
-    def test_arrays_are_on_the_device_that_is_named(self) -> None:
+    def test_arrays_are_on_the_named_device(self) -> None:
         one, two = gpus()
         assert (np.ones(3, device="gpu:0").device, np.ones(3, device="cuda:1").device) == (one, two)
         assert npx.gpu(1).index == npx.gpu(0).index + 1

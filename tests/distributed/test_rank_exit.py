@@ -62,7 +62,7 @@ def test_ranks_that_all_end_abruptly_have_ended_well(tmp_path: Path) -> None:
 
 
 @needs_mpi
-def test_a_rank_that_is_killed_while_all_leave_mpi_is_not_waited_for(tmp_path: Path) -> None:
+def test_a_rank_killed_during_mpi_finalization_is_not_waited_for(tmp_path: Path) -> None:
     program = """
 from forerun.distributed import _world
 call = _world._call

@@ -69,7 +69,7 @@ else:
 
 @needs_mpi
 @pytest.mark.parametrize("engine", ["sync", "async"])
-def test_an_error_of_a_queued_operation_is_raised_where_it_is_read(tmp_path: Path, engine: str) -> None:
+def test_an_error_of_a_queued_operation_is_raised_at_the_read(tmp_path: Path, engine: str) -> None:
     found = lines_of(
         tmp_path,
         2,
@@ -113,7 +113,7 @@ for where, step in [("read", 0), ("read", 1), ("result", 0), ("result", 1)]:
 
 @needs_mpi
 @pytest.mark.parametrize("size", [2, 3])
-def test_a_collective_that_others_come_to_after_a_later_message(tmp_path: Path, size: int) -> None:
+def test_other_ranks_issue_a_collective_after_a_later_message(tmp_path: Path, size: int) -> None:
     """Which they read before they come to it, or compute with."""
     engines = ("async", "sync")
     ahead, waiting = (lines_of(tmp_path, size, BEHIND_A_MESSAGE, FORERUN_ENGINE=engine) for engine in engines)
@@ -169,7 +169,7 @@ for comes, brings in [
 
 
 @needs_mpi
-def test_a_collective_whose_call_was_not_waited_for_fails_where_it_is_read(tmp_path: Path) -> None:
+def test_a_queued_collective_raises_at_the_read(tmp_path: Path) -> None:
     """And the next one in its call again."""
     program = """
 if dist.rank() == 1: dist.recv((1,), source=0).tolist()

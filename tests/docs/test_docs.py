@@ -108,7 +108,7 @@ def test_figures_name_files_from_the_root_of_the_project():
     assert [line for line in lines if "/docs/_ext/" in line or "/benchmarks/" in line] == []
 
 
-def test_figures_are_those_that_are_drawn(helper):
+def test_figures_on_pages_are_drawn(helper):
     figures = helper("figures")
     source = (DOCS / "_ext" / "figures.py").read_text()
     names = {file.stem for file in figures.FOLDER.glob("*.svg")}

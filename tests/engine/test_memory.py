@@ -203,7 +203,7 @@ class TestLimit:
             assert limit == forerun.memory()["limit"]
             assert "test_memory.py" in caught.value.__notes__[0]
 
-    def test_process_goes_on(self):
+    def test_process_continues_after_memory_error(self):
         x = np.ones(3 * N)
         bad = x + 1
         with pytest.raises(MemoryError):
@@ -290,7 +290,7 @@ class TestReturned:
         assert numpy.array_equal(values, numpy.arange(N))
         del others
 
-    def test_write_leaves_the_block_to_values_that_were_read(self, engine):
+    def test_write_allocates_other_memory_for_exported_values(self, engine):
         before = live()
         x = np.ones(N)
         values = x.numpy()

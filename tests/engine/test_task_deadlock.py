@@ -79,7 +79,7 @@ class TestItsOwnResult:
         assert error_of(result[0]) == "host: " + words(lines[0], issued)
         result.clear()
 
-    def test_the_task_may_go_on(self) -> None:
+    def test_the_task_may_continue(self) -> None:
         """It is an exception like others."""
         result: list[Any] = []
 

@@ -286,7 +286,7 @@ class TestDeath:
         assert [type(e) for e in run_in_threads(5, work, keep=True)] == [error] * 5
         assert npx.host(lambda v: v + 1, [np.ones(3)], [((3,), "float32")])[0].tolist() == [2, 2, 2]
 
-    def test_while_it_waits(self, ahead):
+    def test_thread_exit_during_a_wait(self, ahead):
         """Ended by an exception that its wait raises, with the only reference to the array."""
         go = threading.Event()
 

@@ -112,7 +112,7 @@ def test_missing_or_unexpected_checkpoint_ends_the_program(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.py")), ids=lambda path: path.name)
-def test_programs_are_short_and_say_how_they_are_run(path: Path) -> None:
+def test_programs_are_short_and_document_their_command(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert text.count("\n") < 150
     assert path.name in ("common.py", "material.py") or f"python examples/training/{path.name} [--" in text

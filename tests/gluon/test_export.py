@@ -193,7 +193,7 @@ def test_a_block_must_have_been_called(tmp_path: Path) -> None:
             net.export(tmp_path / "net")
 
 
-def test_a_block_is_as_it_was_after_an_export(tmp_path: Path) -> None:
+def test_export_does_not_change_the_block(tmp_path: Path) -> None:
     net = convolutional()
     exported(net, (floats(2, 1, 12, 12),), tmp_path)
     assert all(p.data().node is None for p in net.collect_params().values() if p.grad_req == "null")
@@ -219,14 +219,14 @@ def test_files_that_name_operations_by_their_modules_are_read(name: str) -> None
         assert_close(x, y)
 
 
-def test_all_names_of_the_format_before_are_known() -> None:
+def test_all_names_of_the_old_format_are_known() -> None:
     rows = (FORMAT_1 / "names.tsv").read_text().splitlines()
     pairs = dict(row.split("\t") for row in rows)
     assert {old: of_format_1(old) for old in pairs} == pairs
     assert [new for new in pairs.values() if new not in operations and new not in tuples] == []
 
 
-def test_files_say_names_that_do_not_depend_on_modules(tmp_path: Path) -> None:
+def test_operation_names_in_files_do_not_depend_on_modules(tmp_path: Path) -> None:
     make, inputs = NETS["several"]
     file, _ = exported(make(), inputs(2), tmp_path)
     text = json.loads(Path(file).read_text())

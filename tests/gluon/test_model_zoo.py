@@ -99,7 +99,7 @@ def test_all_parameters_get_gradients() -> None:
         assert (p.grad_req == "null") is (name in fixed or "running" in name)
 
 
-def test_pretrained_reads_a_file_where_there_is_one(tmp_path: Path) -> None:
+def test_pretrained_reads_an_existing_file(tmp_path: Path) -> None:
     net = small()
     net.initialize()
     x = np.array(generate_zoo.image(32))
@@ -110,7 +110,7 @@ def test_pretrained_reads_a_file_where_there_is_one(tmp_path: Path) -> None:
     assert (small(pretrained=True, root=tmp_path, device=forerun.cpu())(x).asnumpy() == expected).all()
 
 
-def test_pretrained_says_that_none_are_served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pretrained_without_a_file_raises(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MXNET_HOME", str(tmp_path))
     place = tmp_path / "models"
     message = f"resnet18_v2: pretrained=True must find resnet18_v2.params in {place}, got no such file. No weights"

@@ -94,7 +94,7 @@ def test_hooks_run_around_each_call_also_inside_hybridized_blocks(hybrid: bool) 
     assert seen == [("before", net, (2, 4)), ("inside", net[0], (2, 3)), ("after", net, (2, 3))] * 2
 
 
-def test_hooks_see_recorded_arrays_and_gradients_are_as_without() -> None:
+def test_hooks_get_recorded_arrays_and_do_not_change_gradients() -> None:
     net, x, results = nn.Dense(1, in_units=2), np.ones((1, 2)), []
     net.initialize("ones")
     for _ in range(2):
@@ -185,7 +185,7 @@ def test_deferred_initialization_error_has_its_path(tmp_path: Path) -> None:
             use()
 
 
-def test_old_gradients_are_named_by_their_place() -> None:
+def test_stale_gradient_error_names_the_parameter() -> None:
     net = nn.Sequential()
     net.add(nn.Dense(2), nn.Dense(2))
     net.initialize()

@@ -100,7 +100,7 @@ def test_functions_of_few_values_of_numpy_s_are_numpy_s(run: Run) -> None:
     assert all(isinstance(x, _core.Array) for x in names["made"](np.arange(3.0)))
 
 
-def test_there_are_programs_of_all_kinds() -> None:
+def test_programs_of_all_kinds_exist() -> None:
     assert len(programs.names()) >= 30
 
 
@@ -205,7 +205,7 @@ def test_uninstall_restores_the_previous_state() -> None:
     assert as_numpy.report() is None
 
 
-def test_files_that_are_the_programs() -> None:
+def test_files_of_the_program() -> None:
     imports = Imports(["/work/me"], lambda name: types.ModuleType(name))
     assert imports.is_programs({"__file__": "/work/me/sub/a.py"})
     assert not imports.is_programs({"__file__": "/work/mean/a.py"})

@@ -157,7 +157,7 @@ class TestCells:
         names[file] = "In[9]"  # executed again
         assert self.site(file) == "issued at In[9]:2"
 
-    def test_a_file_that_is_no_cell_keeps_its_name(self, names):
+    def test_names_of_other_files_are_kept(self, names):
         assert self.site("/tmp/ipykernel_7/other.py") == "issued at /tmp/ipykernel_7/other.py:2"
 
     def test_a_cell_without_a_name_is_named_by_its_file(self, names, monkeypatch):

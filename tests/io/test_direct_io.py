@@ -77,7 +77,7 @@ class TestTheSameFile:
         assert numpy.load(tmp_path / "x.npy").flags.fnc == (layout == "turned")
         assert_same_bits(numpy.load(tmp_path / "x.npy"), view.numpy())
 
-    def test_memory_that_others_have_made(self, tmp_path: Path) -> None:
+    def test_memory_of_other_libraries(self, tmp_path: Path) -> None:
         """It begins anywhere."""
         x = values(2 * LEAST)
         for start in range(1, 130, 64):
@@ -239,7 +239,7 @@ class TestWriteErrors:
         assert found == ["EFBIG", str(tmp_path / "x.npy"), "0", "1", "2", "x.npy"]
 
     @pytest.mark.parametrize("some", [BLOCK, LEAST, LEAST + 1, 3 * LEAST + 100])
-    def test_a_write_of_less_than_was_asked(self, some: int, monkeypatch: Any, tmp_path: Path) -> None:
+    def test_partial_writes_are_continued(self, some: int, monkeypatch: Any, tmp_path: Path) -> None:
         real = direct.Direct.write
         monkeypatch.setattr(direct.Direct, "write", lambda file, data: real(file, memoryview(data)[:some]))
         x = values(2 * PIECE + 5)
@@ -267,7 +267,7 @@ class TestReads:
             assert_same_bits(y, x)
         assert_same_bits(np.fromfile(tmp_path / "x.npy", "u1", offset=(tmp_path / "x.npy").stat().st_size - n), x)
 
-    def test_only_if_they_are_asked_for(self, tried_reads: list[Any], tmp_path: Path) -> None:
+    def test_direct_reads_only_if_requested(self, tried_reads: list[Any], tmp_path: Path) -> None:
         x = values(2 * LEAST + 5)
         np.save(tmp_path / "x", np.array(x))
         with configured(direct_reads=False):

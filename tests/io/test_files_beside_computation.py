@@ -123,7 +123,7 @@ class TestBesideTheComputation:
             assert numpy.load(tmp_path / "x.npy").tolist() == [19] * 4
             assert os.listdir(tmp_path) == ["x.npy"]
 
-    def test_a_program_that_computes_faster_than_it_writes_stays_small(self, tmp_path: Path) -> None:
+    def test_memory_is_bounded_if_computing_is_faster_than_writing(self, tmp_path: Path) -> None:
         n, before = 4 << 20, forerun.config()
         forerun.configure(io_memory=32 << 20)
         _core.reset_peak()

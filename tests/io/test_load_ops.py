@@ -125,7 +125,7 @@ class TestLoad:
         assert found["arr_0"].tolist() == [0, 1, 2]
         assert found["other"].tolist() == [[1, 1], [1, 1]]
 
-    def test_an_archive_is_read_when_it_is_asked_for(self, tmp_path: Path) -> None:
+    def test_arrays_of_an_archive_are_read_on_request(self, tmp_path: Path) -> None:
         with zipfile.ZipFile(tmp_path / "x", "w") as made:
             made.writestr("good.npy", numpy_bytes(numpy.arange(3)))
             made.writestr("bad.npy", b"not an array")

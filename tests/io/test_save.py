@@ -158,7 +158,7 @@ class TestTheFileIsThere:
             assert numpy.load(tmp_path / "x.npy").tolist() == [i] * 3
             assert y.tolist() == [2 * i] * 3
 
-    def test_an_array_that_is_called_wait(self, tmp_path: Path) -> None:
+    def test_an_array_named_wait(self, tmp_path: Path) -> None:
         """Only True and False say whether to wait."""
         for save in (np.savez, np.savez_compressed):
             save(tmp_path / "x", wait=np.arange(3), other=[1])
@@ -216,7 +216,7 @@ class TestAsABlocker:
         assert "wait=False" in found[0].advice
 
     @every_save
-    def test_a_guard_refuses_it_before_it_begins(self, kind: str, tmp_path: Path) -> None:
+    def test_a_guard_raises_before_the_save_begins(self, kind: str, tmp_path: Path) -> None:
         name, save, _ = SAVES[kind]
         x = np.array(VALUES)
         with profiler.guard("raise"), pytest.raises(profiler.Blocked, match="wait=False"):

@@ -53,7 +53,7 @@ def test_every_named_tuple_of_operations_is_registered():
     assert {kind for kind in found if tuples.name_of(kind) is None} == set()
 
 
-def test_names_are_words_with_dots_between():
+def test_names_are_dotted_words():
     words = re.compile(r"[a-z]\w*(\.[a-z]\w*)*")
     assert [name for name in operations if not words.fullmatch(name)] == []
 
@@ -96,7 +96,7 @@ def test_operations_of_programs_need_no_registered_name():
     assert operations["add"] is not unregistered
 
 
-def test_a_module_that_is_imported_again_after_an_interrupt_replaces_its_names(monkeypatch):
+def test_a_reimported_module_replaces_its_names(monkeypatch):
     names = Names("number")
     for value in ("first", "second"):
         monkeypatch.setitem(sys.modules, "interrupted", types.ModuleType("interrupted"))
@@ -109,7 +109,7 @@ def test_a_module_that_is_imported_again_after_an_interrupt_replaces_its_names(m
         names.add("one", "third", "another")
 
 
-def test_a_cell_of_a_notebook_that_is_executed_again_replaces_its_names():
+def test_a_reexecuted_notebook_cell_replaces_its_names():
     names = Names("number")
     names.add("one", "first", "__main__")
     names.add("one", "second", "__main__")

@@ -128,7 +128,7 @@ def test_sgld_draws_anew_in_each_step() -> None:
     assert len(set(steps)) == 6
 
 
-def test_lars_leaves_biases_and_zeros_their_learning_rate() -> None:
+def test_lars_does_not_scale_biases_and_zeros() -> None:
     own = {1: SimpleNamespace(name="bias", lr_mult=1.0, wd_mult=1.0)}
     made = optimizer.LARS(0.1, eta=0.5, epsilon=0.0, param_dict=own, param_idx2name={2: "norm_gamma"})
     weights = [np.array([3.0, 4.0], dtype="float64") for _ in range(3)] + [np.zeros(2, dtype="float64")]

@@ -204,7 +204,7 @@ class TestTrace:
         assert "cannot show no.trace" in done.stderr
 
     @pytest.mark.parametrize("end", ["", "raise SystemExit", "1 / 0"])
-    def test_work_that_is_pending_at_the_end_is_reported_and_no_wait_of_the_command(self, end, tmp_path):
+    def test_pending_work_at_the_end_is_reported_without_a_wait(self, end, tmp_path):
         program = f"from forerun import np\nx = np.ones((500, 500))\nfor _ in range(9): x = x @ x\n{end}\n"
         (tmp_path / "long.py").write_text(program)
         report = json.loads(forerun_command("trace", "--json", "long.py", folder=tmp_path).stdout)
@@ -240,7 +240,7 @@ class TestInfo:
         assert facts["environment"]["not known to forerun"] == ["FORERUN_NOTHING"]
         assert re.match(r"(GCC|Clang) \d+.*C\+\+\d\d", facts["versions"]["built with"])
 
-    def test_every_variable_that_is_read_is_known_and_described(self):
+    def test_every_environment_variable_is_known_and_documented(self):
         """One that is not would be called a mistake of the user's."""
         read = {
             name

@@ -74,7 +74,7 @@ class TestImport:
         assert used >= before + 2
 
     @pytest.mark.parametrize("name", FRONT_ENDS)
-    def test_front_end_comes_when_it_is_named(self, name):
+    def test_front_ends_are_imported_on_first_use(self, name):
         assert output(f"import forerun\nprint(forerun.{name}.__name__)") == [f"forerun.{name}"]
 
     def test_dir_lists_the_public_names(self):

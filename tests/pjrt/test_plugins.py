@@ -82,7 +82,7 @@ def test_a_plugin_that_finds_no_device_has_advice() -> None:
     assert plugins.missing_driver(Path("libtpu.so")) is None
 
 
-def test_a_file_that_is_no_library_is_reported(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_library_file_is_reported(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert accelerators() == {}
     path = touch(site / "none.so")
     monkeypatch.setenv("FORERUN_PJRT", str(path))

@@ -96,7 +96,7 @@ print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
         assert (done.returncode, done.stdout) == (1, "0\n")
         assert done.stderr.count("an error that no read has raised") == 1
 
-    def test_in_a_thread_while_others_issue(self):
+    def test_fork_in_a_thread_while_others_issue(self):
         assert (
             output(
                 """
@@ -133,7 +133,7 @@ for t in threads: t.join()
             == ["0"] * 5
         )
 
-    def test_while_a_task_runs_that_issues(self):
+    def test_fork_while_a_task_issues(self):
         assert output(
             """
 import os, threading

@@ -168,7 +168,7 @@ print(forerun.memory()["cached"] <= 16 << 20, forerun.memory()["limit"] == 64 <<
 
 
 class TestBursts:
-    def test_objects_of_a_burst_go_back(self, engine):
+    def test_objects_of_a_burst_are_freed(self, engine):
         gc.collect()
         forerun.empty_cache()
         _core.quiesce()
@@ -412,7 +412,7 @@ except ValueError as error: print(str(error).split(":")[0])
 """
         assert output(program) == ["True", "nanmax"]
 
-    def test_an_error_says_its_line_among_very_many(self):
+    def test_errors_name_their_line_with_very_many_lines(self):
         """Also when the table of lines has been begun anew since, and for code that was seen before."""
 
         def bad() -> Any:

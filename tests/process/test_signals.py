@@ -222,7 +222,7 @@ class TestInterrupt:
             assert (x.item(), late[0].item()) == (1, 5)
             assert forerun.config()["workers"] == 4
 
-    def test_another_threads_wait_goes_on(self, little_room):
+    def test_another_threads_wait_continues(self, little_room):
         found: list[Any] = []
         with running_task() as x:
             y = x + 1

@@ -125,7 +125,7 @@ class TestLate:
         assert "rank 1: " in text.splitlines()[1]
         assert any(line.startswith("rank 1") and line.endswith("1 of 1") for line in text.splitlines())
 
-    def test_a_rank_that_died_is_named(self):
+    def test_a_rank_that_exited_early_is_named(self):
         dead = of_rank_number(1, 5.0)
         dead.complete = False
         found = merged([of_rank_number(0, 5.0), dead])
@@ -212,7 +212,7 @@ class TestFiles:
         assert [(e.rank, e.name) for e in found.ops] == [(e.rank, e.name) for e in one.ops]
         assert {e.rank for e in found.ops if "matmul" in e.name} == {0, 1}
 
-    def test_a_rank_that_was_killed_is_in_it(self, tmp_path):
+    def test_a_merged_trace_has_a_killed_rank(self, tmp_path):
         path = recorded(tmp_path, dies=1)
         assert gathered(path, 2)
         found = profiler.load(path)

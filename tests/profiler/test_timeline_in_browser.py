@@ -82,7 +82,7 @@ PRODUCT, GROUP = "trace.colours[trace.names.indexOf('matmul')]", "trace.colours[
 
 
 class TestDrawn:
-    def test_ops_where_they_ran(self, shown):
+    def test_ops_are_in_their_lanes(self, shown):
         assert shown.colour(2, WORKER) == shown.ask(PRODUCT)
         assert shown.colour(5, WORKER) == shown.ask(GROUP)
         assert shown.colour(3.5, WORKER) not in (shown.ask(PRODUCT), shown.ask(GROUP))
@@ -109,7 +109,7 @@ class TestDrawn:
         assert MARKUP in shown.hover(2.3, "lanes[2].spanTop + 3")
         assert shown.ask("document.querySelectorAll('img').length") == 0
 
-    def test_a_page_that_is_dark(self, shown):
+    def test_dark_mode(self, shown):
         light = shown.colour(7, "2")
         shown.browser.dark(True)
         assert shown.colour(7, "2") != light

@@ -23,7 +23,7 @@ from tests.support.processes.subprocesses import output
 
 @pytest.mark.parametrize("loop", LOOPS)
 class TestLoops:
-    def test_other_tasks_go_on(self, loop):
+    def test_other_tasks_continue(self, loop):
         go = threading.Event()
 
         async def release() -> None:
@@ -112,7 +112,7 @@ def test_await_of_a_ready_array_does_not_suspend():
     assert ended.value.value is x
 
 
-def test_work_of_a_microsecond_leaves_the_others_their_turn(queued):
+def test_short_work_lets_other_tasks_run(queued):
     async def main() -> None:
         order = []
 

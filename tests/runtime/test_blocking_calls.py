@@ -286,7 +286,7 @@ class TestBlockers:
         assert once.advice
 
     @pytest.mark.parametrize("waits", [[(0, 4)], [(0, 4), (4, 4.001), (1000, 1000.001)]])
-    def test_the_report_has_no_advice_where_there_is_nothing_to_gain(self, waits):
+    def test_the_report_has_no_advice_without_lost_time(self, waits):
         """One wait is not a habit, and less than a hundredth of the time is not worth a change."""
         text = profiler.report(trace(op(1, 0, 4), *(wait(a, b, 7) for a, b in waits), op(2, 1000, 1009)))
         assert "program.py:7" in text
@@ -408,7 +408,7 @@ class TestCost:
         assert 0 < found.waits <= 1
         assert found.seconds > 0
 
-    def test_there_must_be_steps(self):
+    def test_cost_of_no_steps_raises(self):
         with pytest.raises(ValueError, match="cost: n must be at least 1"):
             profiler.cost(lambda: None, 0)
 

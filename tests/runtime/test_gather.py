@@ -123,7 +123,7 @@ class TestGather:
 
 class TestAsCompleted:
     @pytest.mark.parametrize("loop", LOOPS)
-    def test_in_the_order_in_which_they_come(self, loop):
+    def test_arrays_are_yielded_in_order_of_completion(self, loop):
         async def main() -> None:
             events = [threading.Event() for _ in range(3)]
             arrays = [late_array(go, value=float(i)) for i, go in enumerate(events)]

@@ -112,7 +112,7 @@ class TestSilence:
 
 
 class TestSurroundings:
-    def test_a_variable_that_is_no_setting(self):
+    def test_unknown_environment_variable_is_logged(self):
         done = run(LISTENING + "import forerun", FORERUN_WORKRES="3")
         assert "WARNING forerun: environment: FORERUN_WORKRES is not a setting" in done.stderr
         assert "FORERUN_WORKERS" in done.stderr

@@ -36,7 +36,7 @@ class Slow:
 
 
 @pytest.mark.parametrize("ahead", [0, 1, 2])
-def test_an_iteration_begins_when_the_one_ahead_before_it_has_ended(ahead):
+def test_an_iteration_begins_after_the_end_of_the_one_ahead_before(ahead):
     n, slow, begun, timers = 5, Slow(5), [], []
 
     def let_end(i: int) -> None:

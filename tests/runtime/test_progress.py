@@ -59,7 +59,7 @@ class TestLine:
             (np.ones(3) * i).wait()
         assert screen.lines()[-1].startswith("█" * 30 + " 3/3 issued, 0:0")
 
-    def test_the_line_goes_away(self, screen):
+    def test_the_line_is_removed(self, screen):
         list(forerun.progress(range(3)))
         assert screen.getvalue().endswith("\r\033[K")
 
@@ -91,7 +91,7 @@ class TestLoop:
     def test_gives_the_items(self, screen):
         assert list(forerun.progress("abc")) == list("abc")
 
-    def test_an_item_lives_no_longer_than_the_loop_says(self, screen):
+    def test_items_are_released_by_the_loop(self, screen):
         class Item: ...
 
         alive: list[weakref.ref[Item]] = []

@@ -114,7 +114,7 @@ def test_wait_without_progress_names_the_chain(reports, capfd, wait):
     assert any(line.endswith(": runs") for line in lines)
 
 
-def test_wait_with_progress_says_nothing(capfd):
+def test_wait_with_progress_prints_nothing(capfd):
     def task(v):
         threading.Event().wait(0.02)
         return v + 1

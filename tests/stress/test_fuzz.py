@@ -236,7 +236,7 @@ class TestDeaths:
         "turns": 1,
     }  # fmt: skip
 
-    def test_a_program_that_dies_leaves_nothing(self):
+    def test_a_crashed_program_leaves_no_files(self):
         assert deaths.check(self.SPEC) == ""
 
     def test_a_worker_that_lives_on_is_found(self, monkeypatch):

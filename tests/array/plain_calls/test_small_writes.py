@@ -150,7 +150,7 @@ def test_bools_are_counted_in_lanes_that_do_not_overflow(n):
 
 
 @pytest.mark.parametrize("sums", ["ij->i", "ij->j", "ij,j->i", "ij,jk->ik", "ij,kj->ik", "ji,j->i", "i,i->", "i,ij->j"])
-def test_plain_sums_of_einstein_are_those_of_all_others(sums):
+def test_plain_einsum_calls_equal_other_einsum_calls(sums):
     a = numpy.random.default_rng(2).standard_normal((6, 6))
     operands = [np.array(a if len(term) == 2 else a[0]) for term in sums.partition("->")[0].split(",")]
     plain, others = np.einsum(sums, *operands), np.einsum(sums, *operands, order="C")

@@ -131,7 +131,7 @@ def test_ufuncs_that_compile_when_called(gate: None) -> None:
     assert y.tolist() == [2, 12, 22]
 
 
-def test_gradients_of_others_are_refused() -> None:
+def test_gradients_of_foreign_ufuncs_raise() -> None:
     x = np.array(F32)
     x.attach_grad()
     for f in (special.erf, lambda a: numpy.add(a, a, where=a > 0), numpy.subtract.reduce):

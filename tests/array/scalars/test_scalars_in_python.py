@@ -63,7 +63,7 @@ def test_arrays_have_no_hash() -> None:
     assert not isinstance(np.zeros(()), collections.abc.Hashable)
 
 
-def test_pandas_looks_for_values() -> None:
+def test_pandas_isin_finds_scalars() -> None:
     x = np.array([3, 1])
     assert pandas.Series([1, 2, 3]).isin([x[0], x[1]]).tolist() == [True, False, True]
 

@@ -116,7 +116,7 @@ class TestViews:
         y[...] = 0
         assert y.tolist() == [[0] * 3] * 3
 
-    def test_numpy_array_that_is_written_to(self, ahead_failing):
+    def test_numpy_array_as_out(self, ahead_failing):
         a = numpy.zeros(3)
         with pytest.raises(UserError):
             a += bad(3)
@@ -221,7 +221,7 @@ class TestNetworks:
         assert is_bad(net(bad(5, 3)))
         assert (net(good).asnumpy() == want).all()
 
-    def test_bad_gradient_reaches_the_parameters_and_no_further(self, hybridized, ahead_failing):
+    def test_poisoned_gradient_poisons_only_the_parameters(self, hybridized, ahead_failing):
         net = dense()
         if hybridized:
             net.hybridize()

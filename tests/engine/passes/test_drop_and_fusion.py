@@ -56,7 +56,7 @@ class TestDropAndFusion:
         assert did["groups"] == 2
         assert did["elided"] == 2 * x.nbytes  # x * 2 under the sum, and the quotient
 
-    def test_values_that_are_held_have_memory(self, improving):
+    def test_referenced_values_have_memory(self, improving):
         def program(x):
             y = x + 1
             z = y * 2

@@ -121,7 +121,7 @@ class TestHazards:
         check_all_passes(program, random_floats(50, 60), random_floats(50, 60))
 
     @pytest.mark.parametrize("n", [9, 3000])
-    def test_values_that_were_read_stay(self, improving, n):
+    def test_exported_values_are_kept(self, improving, n):
         x, y = np.array(random_floats(n)), np.ones(n)
         values = x.numpy()
         old = values.copy()
@@ -147,7 +147,7 @@ class TestHazards:
         assert (x.asnumpy() == 3).all()
         assert numpy.array_equal(values, old)
 
-    def test_last_handle_gone_before_the_values_that_were_read(self, improving):
+    def test_last_reference_dropped_before_exported_values(self, improving):
         x = np.array(random_floats(3000))
         values, old = x.numpy(), random_floats(3000)
         with closed_gate():

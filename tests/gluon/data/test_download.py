@@ -130,7 +130,7 @@ def test_existing_file_is_kept_unless_sha1_differs(server: Server, tmp_path: Pat
 
 
 @pytest.mark.parametrize("sha1", [SUM, None])
-def test_a_body_that_is_broken_off_goes_on(server: Server, tmp_path: Path, sha1: str | None) -> None:
+def test_an_interrupted_body_is_resumed(server: Server, tmp_path: Path, sha1: str | None) -> None:
     def behave(handler: Handler, i: int) -> bool:
         if i < 3:
             handler.answer(BODY, (i - 1) * 100_000, most=100_000)

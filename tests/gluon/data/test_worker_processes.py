@@ -224,7 +224,7 @@ def in_shared_memory() -> set[str]:
     return {name for name in os.listdir("/dev/shm") if not name.startswith("mpich_")}
 
 
-def test_workers_end_with_a_consumer_that_is_killed() -> None:
+def test_workers_end_with_a_killed_consumer() -> None:
     """And nothing remains in /dev/shm."""
     before = in_shared_memory()
     consumer = subprocess.Popen([sys.executable, "-c", KILLED], env=environment(), stdout=subprocess.PIPE, text=True)
@@ -285,7 +285,7 @@ if __name__ == "__main__":
 @pytest.mark.parametrize(
     ("method", "act"), [("fork", "blocked_in_python"), ("fork", "blocked_in_c"), ("forkserver", "blocked_in_c")]
 )
-def test_workers_that_are_at_work_end_with_a_consumer_that_is_killed(method: str, act: str, tmp_path: Path) -> None:
+def test_busy_workers_end_with_a_killed_consumer(method: str, act: str, tmp_path: Path) -> None:
     """In any state. No process has their output open any more then."""
     script = tmp_path / "loads.py"
     script.write_text(BLOCKED)
@@ -315,7 +315,7 @@ print(sum(len(batch) for batch in made[0]))
     ) == ["40"]
 
 
-def test_a_worker_whose_consumer_has_ended_before_it_looks() -> None:
+def test_a_worker_whose_consumer_has_ended_before_its_first_check() -> None:
     """As when the consumer is killed while the worker is being made."""
     assert output(
         """

@@ -129,7 +129,7 @@ def test_parameters_have_the_names_and_shapes_of_mxnet() -> None:
     assert shapes["r1_h2h_bias"] == (3 * H,)
 
 
-def test_rnn_has_the_activation_asked_for() -> None:
+def test_rnn_applies_the_given_activation() -> None:
     layer = rnn.RNN(H, input_size=C)
     layer.initialize("ones")
     assert layer(np.ones((1, 1, C))).tolist() == [[[C, C]]]  # relu, as in MXNet

@@ -256,7 +256,7 @@ def test_at_the_call(broken: Broken, kind: type[Exception], message: str) -> Non
 
 
 @pytest.mark.parametrize("lists", [[[1], [2, 3]], [[[1.0]], [[1, 2]]]], ids=repr)
-def test_lists_that_are_no_array_name_the_function(lists: Any) -> None:
+def test_invalid_lists_raise_with_the_name_of_the_function(lists: Any) -> None:
     for function in (np.array, np.asarray):
         with pytest.raises(ValueError, match=f"^{function.__name__}: lists at one depth must have one length, got"):
             function(lists)

@@ -106,7 +106,7 @@ def test_ufuncs_have_the_parameters_of_numpys(name):
         assert str(inspect.signature(numpy_ufunc)) == expected
 
 
-def test_ufuncs_take_the_parameters_that_they_show():
+def test_ufuncs_accept_the_parameters_of_their_signature():
     assert len(UFUNCS) > 90
     x, out = np.array([1.0, 4.0]), np.zeros(2)
     shown = inspect.signature(np.add).bind(x, x, out)
@@ -181,7 +181,7 @@ def test_out_must_be_an_array_of_a_fitting_kind():
         lambda order: np.empty((2, 3), order=order) * 0,
     ],
 )  # fmt: skip
-def test_order_says_which_axis_runs_fastest(make):
+def test_order_selects_the_fastest_axis(make):
     c, f = make("C"), make("F")
     assert c.shape == f.shape == (2, 3)
     assert c.tolist() == f.tolist()
@@ -204,7 +204,7 @@ def test_like_functions_keep_the_layout():
 
 @pytest.mark.parametrize("order", ["C", "F", "A", "K"])
 @pytest.mark.parametrize("layout", [lambda x: x, lambda x: x.T, lambda x: x[::-1, ::2], lambda x: x.swapaxes(0, 1)])
-def test_elements_are_read_in_the_order_asked_for(order, layout):
+def test_elements_are_read_in_the_given_order(order, layout):
     values = numpy.arange(24).reshape(2, 3, 4)
     array, numpy_array = layout(np.array(values)), layout(values)
     assert np.ravel(array, order).tolist() == numpy.ravel(numpy_array, order).tolist()

@@ -122,7 +122,7 @@ def test_positions_that_cannot_be_come_before_values_that_cannot(n: int, at: Any
 # --- values ---------------------------------------------------------------------------------------
 
 
-def test_deeper_lists_go_where_a_bool_picks() -> None:
+def test_nested_lists_are_assigned_where_a_bool_picks() -> None:
     x = np.zeros(2)
     x[True] = [[[1, 2]]]
     assert x.tolist() == [1, 2]

@@ -241,7 +241,7 @@ def test_one_element_gets_one_number(at: Any) -> None:
     assert x.tolist() == [[0, 0], [0, 0]]
 
 
-def test_lists_that_are_too_deep_come_before_numbers_that_do_not_fit() -> None:
+def test_nesting_is_checked_before_the_range_of_numbers() -> None:
     with pytest.raises(ValueError, match="setitem: lists must be at most 1 deep"):
         np.zeros(3)[:] = [[1j, 2j, 3j]]
 
@@ -297,7 +297,7 @@ def test_several_numbers_of_uint64_wrap() -> None:
     assert np.take(np.arange(4), np.array(last[0], dtype="uint64")).item() == 3
 
 
-def test_positions_that_are_no_int64_are_refused_by_functions_as_by_numpy() -> None:
+def test_positions_beyond_int64_raise_as_in_numpy() -> None:
     array, numpy_array = np.arange(4), numpy.arange(4)
     for wrong in (2**63, 2**64, -(2**63) - 1, [0, 2**64]):
         for name, *values in (("take",), ("put", 1)):

@@ -335,7 +335,7 @@ def test_a_mask_is_not_waited_for() -> None:
     assert b.tolist() == [7, 0, 8, 0]
 
 
-def test_gradients_are_guarded_as_before() -> None:
+def test_writes_on_the_tape_raise() -> None:
     from forerun import autograd
 
     x, m = np.ones(3), np.array([True, False, True])

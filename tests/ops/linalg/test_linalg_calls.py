@@ -153,7 +153,7 @@ def test_eigenvalues_are_always_complex() -> None:
     assert np.linalg.eig(np.eye(2, dtype="float64"))[1].dtype == "complex128"
 
 
-def test_an_eigenvalue_of_a_matrix_that_is_not_finite_raises_where_it_is_read() -> None:
+def test_eigenvalues_of_nonfinite_matrices_raise_at_the_read() -> None:
     y = np.linalg.eigvals(np.full((2, 2), numpy.nan))
     with pytest.raises(LinAlgError, match="must not contain infs or NaNs"):
         y.numpy()

@@ -76,7 +76,7 @@ def test_second_gradients() -> None:
     assert_close(x.grad, central_differences(lambda: slope().sum().item(), x), 1e-7)
 
 
-def test_labels_without_a_chance_leave_others_alone() -> None:
+def test_impossible_labels_do_not_affect_other_examples() -> None:
     """Their loss is inf, and their gradient 0: one short example does not make a batch's gradients useless."""
     x = np.array(RNG.normal(size=(2, 2, 3)), dtype="float32")
     x.attach_grad()

@@ -161,7 +161,7 @@ def test_norms_over_devices_are_refused() -> None:
 
 
 @pytest.mark.parametrize("axes", [1, 2, 3])
-def test_pixels_are_where_they_belong(axes: int) -> None:
+def test_pixel_shuffle_positions(axes: int) -> None:
     factors, extents = (2, 3, 1)[:axes], (2, 1, 3)[:axes]
     f, channels = math.prod(factors), 2
     x = RNG.normal(size=(2, f * channels, *extents))

@@ -56,7 +56,7 @@ def test_gradients_of_gradients(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_recorded_gradients_are_those_that_are_not(name: str) -> None:
+def test_recorded_gradients_equal_unrecorded_ones(name: str) -> None:
     norm, shape, n = CASES[name]
     x, gamma, beta = leaves(shape, n)
     rates = array(RNG.normal(size=shape))

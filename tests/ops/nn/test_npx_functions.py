@@ -190,7 +190,7 @@ def test_softmax_of_scalars_and_empty_arrays() -> None:
     )
 
 
-def test_slopes_that_are_drawn() -> None:
+def test_random_slopes_of_rrelu() -> None:
     x = -np.ones(1000)
     with autograd.train_mode():
         drawn = -npx.leaky_relu(x, act_type="rrelu", lower_bound=0.2, upper_bound=0.4).asnumpy()
@@ -265,7 +265,7 @@ def test_hard_negatives_alone_are_learnt() -> None:
     assert find(negative_mining_ratio=0.1, minimum_negative_samples=3) == [[1, 0, 0, 0]]
 
 
-def test_conditions_that_do_not_hold_are_errors_where_they_are_read() -> None:
+def test_failed_constraints_raise_at_the_read() -> None:
     x = np.array([1.0, -1.0])
     held = npx.constraint_check(x > 0, "x must be positive")
     with pytest.raises(ValueError, match="constraint_check: x must be positive"):
