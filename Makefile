@@ -133,7 +133,7 @@ gpu-suite: $(BUILT) plugins  ## tests from arrays to training with gpu(0) as the
 	$(BIN)/python -m pytest -q -n $(PROCESSES) --dist worksteal -p tests.support.pytest_plugins.on_device --device gpu:0 \
 	  $(or $(ARGS),$(GPU_SUITE))
 
-# The fake computes for 20 ms, and copies for as long: what the machine does beside is little.
+# The fake computes for 20 ms, and copies for as long: other work of the machine is small.
 gpu-overlap: $(BUILT) plugins $(FAKE_GPU)  ## copies beside computation, and two devices, on the fake GPU, beside the ideal times
 	$(FAR) FORERUN_FAKE_GPU_EXECUTE_US=20000 FORERUN_FAKE_GPU_BANDWIDTH=13 \
 	  $(BIN)/python benchmarks/gpu.py --quick --only copies several
@@ -188,7 +188,7 @@ clean:
 	rm -rf $(VENV) build
 
 BRIEF := -o Acquire::http::Timeout=20 -o Acquire::Retries=1  # where there is no network
-browser:  # for the tests of pages: installed where there is none and that is allowed; without one they are skipped
+browser:  # for the tests of pages: installed if it is missing and that is allowed; without one they are skipped
 	@{ command -v chromium || command -v google-chrome; } >/dev/null || \
 	  { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "installing chromium" && apt-get update -qq $(BRIEF) && \
 	    DEBIAN_FRONTEND=noninteractive apt-get install -qq -y $(BRIEF) --no-install-recommends chromium >/dev/null; } || \

@@ -3,7 +3,7 @@
     python benchmarks/calls.py                          # every row at 10, 10^3, 10^5 and 10^7 elements
     python benchmarks/calls.py --sizes 10 1000          # at some sizes
     python benchmarks/calls.py --names sort repeat      # rows whose names match a regular expression
-    python benchmarks/calls.py --quick                  # one short round: whether the rows run, not what they cost
+    python benchmarks/calls.py --quick                  # one short round: whether the rows run, not their cost
 
 A number is our time as a multiple of NumPy's: of each the least over rounds in which both run in turn, which a busy
 machine disturbs least. A program makes many calls, keeps the results, and waits for all of them; where results are
@@ -265,7 +265,7 @@ def print_row(name: str, cells: Sequence[str]) -> None:
 
 
 def main() -> None:
-    """Prints a line for each row as it is measured, and what it amounts to at each size."""
+    """Prints a line for each row as it is measured, and a summary for each size."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", type=float, nargs="+", default=SIZES, metavar="N", help="numbers of elements")
     parser.add_argument("--names", nargs="+", default=(), metavar="PATTERN", help="regular expressions of rows")

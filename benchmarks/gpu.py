@@ -1,4 +1,4 @@
-"""Checks and times a GPU in one go: what an operation costs, programs, products, training, and copies that overlap.
+"""Checks and times a GPU in one go: the cost of an operation, programs, products, training, and copies that overlap.
 
     python benchmarks/gpu.py                       the first GPU that forerun finds, at most 8 minutes
     FORERUN_PJRT=plugin.so python benchmarks/gpu.py --quick
@@ -7,8 +7,8 @@
 Beside it run jax.jit and PyTorch, where they are installed and have the device: each row in turn, medians of the
 rounds. In "forerun whole" a training step is one program. "the plugin" is the plugin alone, which executes the modules
 of a hybridized training step without forerun. A row whose numbers are not those of the CPU within the tolerance is
-marked, and the exit status is 1. Below the table are ratios of its rows: to the plugin alone, and to what the overlap
-of copies and of devices can give at best.
+marked, and the exit status is 1. Below the table are ratios of its rows: to the plugin alone, and to the ideal overlap
+of copies and of devices.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from forerun import _core, np, npx
 from forerun._display.terminal import Terminal
 from forerun._pjrt.plugins import client_options, plugin_files
 
-Call = Callable[[], Any]  # returns what must be waited for
+Call = Callable[[], Any]  # returns the arrays to wait for
 
 
 @dataclass
@@ -56,7 +56,7 @@ class Row:
 
 
 class Peers:
-    """jax and torch on their own GPU; None where they are missing, or have none."""
+    """jax and torch on their own GPU; None where they are missing, or see no GPU."""
 
     def __init__(self, wanted: list[str]) -> None:
         self.jax: Any = None

@@ -3,7 +3,7 @@
     python benchmarks/idioms.py                     # all rows: how many are slower than with NumPy, and which
     python benchmarks/idioms.py --names random str  # rows that contain one of these words
     python benchmarks/idioms.py --all               # every row
-    python benchmarks/idioms.py --quick             # one short round: whether the rows run, not what they cost
+    python benchmarks/idioms.py --quick             # one short round: whether the rows run, not their cost
 
 A number is our time as a multiple of NumPy's: of each the least over rounds in which both run in turn. `import numpy`
 gives forerun as in a program under `forerun run --as-numpy`. Each call ends before the next begins.

@@ -8,7 +8,7 @@ for computing and files to take about the same time. Each round runs the computa
 together, one after the other.
 
 Aim: both together take at most 0.7 times the sum, in the median of the rounds. The last column is the processor time
-of both together as a multiple of the sum, which other programs on the machine hardly change: what is above 1 is spent
+of both together as a multiple of the sum, which other programs on the machine hardly change: the excess over 1 is spent
 on waiting for each other.
 """
 
@@ -51,7 +51,7 @@ class Work:
         return [np.load(path).sum() for path in self.paths]
 
     def forget(self) -> None:
-        """Asks the system to forget what it has of the files."""
+        """Asks the system to drop the files from its page cache."""
         for path in self.paths:
             with open(path, "rb") as file:
                 os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)

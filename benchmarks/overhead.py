@@ -2,9 +2,9 @@
 
     python benchmarks/overhead.py
 
-Where results are thrown away, most are never computed: those rows say what issuing costs. Where they are kept, all are
-computed, and NumPy keeps them too. Aims: one wait at the end at most 0.4 times NumPy, a wait after each at most once.
-The program is the tour's, in src/forerun/tour/experiments/asynchronous/small_operations.py.
+Where results are thrown away, most are never computed: those rows show the cost of issuing. Where they are kept, all
+are computed, and NumPy keeps them too. Aims: one wait at the end at most 0.4 times NumPy, a wait after each at most
+once. The program is the tour's, in src/forerun/tour/experiments/asynchronous/small_operations.py.
 """
 
 from __future__ import annotations

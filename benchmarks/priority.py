@@ -2,7 +2,7 @@
 
     python benchmarks/priority.py
 
-Aim: the wait ends within 1.5 times what the product takes alone.
+Aim: the wait ends within 1.5 times the time of the product alone.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@
     python benchmarks/programs.py --page docs/howto/as_numpy.md   the table of the page, written anew
 
 The programs are the files of examples/numpy_programs, not changed: `import numpy` in them gives one or the other. Both
-run in one process in turns; times are those of the fastest rounds, which other work on the machine disturbs least. What
-a program prints is compared: words are the same, and numbers are within the last digits of sums.
+run in one process in turns; times are those of the fastest rounds, which other work on the machine disturbs least. The
+output of a program is compared: words are the same, and numbers are within the last digits of sums.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def output(module: Any, n: int) -> str:
 
 
 def difference(expected: str, found: str, rtol: float = 1e-5) -> str | None:
-    """The first line in which two outputs differ by more than last digits; None: there is none."""
+    """The first line in which two outputs differ by more than last digits; None: no line does."""
     lines, others = expected.splitlines(), found.splitlines()
     if len(lines) != len(others):
         return f"{len(lines)} lines, got {len(others)}: {others[-1:]}"
@@ -113,7 +113,8 @@ def _seconds(module: Any, n: int) -> float:
 
 
 def measured(name: str, size: str) -> dict[str, Any]:
-    """Seconds of the fastest round with each library, their ratio, what fell back; or in what the outputs differ."""
+    """Seconds of the fastest round with each library, their ratio, calls that fell back; or the difference of
+    outputs."""
     modules = [load(name, library) for library in ("numpy", "forerun")]
     n = modules[0].SIZES[size]
     log = report()

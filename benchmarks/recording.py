@@ -4,8 +4,8 @@
 
 (a) a chain of y = y * w + b on (32, 10) arrays: issued, issued and recorded, and differentiated. Gradients of the
 products are ops themselves; the rest is the cost of the tape. (b) a step of gradient descent: batch 32, dense layers
-of 64 (relu) and 10, cross-entropy; 100 steps, then a wait. Aim: the step at most 2 times NumPy's, which does only what
-has to be done.
+of 64 (relu) and 10, cross-entropy; 100 steps, then a wait. Aim: the step at most 2 times NumPy's, which does only the
+necessary work.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def main() -> None:
     x = generator.standard_normal((BATCH, FEATURES), "float32")
     labels = generator.integers(0, CLASSES, BATCH)
     programs: dict[str, Callable[[], object]] = {}
-    for name, program in chains().items():  # what one leaves to do is not the next one's time
+    for name, program in chains().items():  # work that one leaves does not count for the next
         programs |= {name: program, f"({name}: the rest)": forerun.waitall}
     programs |= {"NumPy": by_hand(x, labels, parameters), "forerun": training(x, labels, parameters)}
     in_turn(programs, 5)  # warm

@@ -2,7 +2,7 @@
 
     python benchmarks/several_devices.py
 
-Both take turns, so that what else the machine does meets both. Aim: a step on two devices takes at most 1.1 times a
+Both take turns, so that other work on the machine affects both. Aim: a step on two devices takes at most 1.1 times a
 step on one. Also printed: the time of all cores together, the front end's until a step is issued, operations. The
 program is the tour's, in src/forerun/tour/experiments/parallel/several_devices.py.
 """

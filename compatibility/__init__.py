@@ -1,1 +1,1 @@
-"""Libraries from PyPI on arrays of forerun: what their functions do, and their own tests."""
+"""Libraries from PyPI on arrays of forerun: the results of their functions, and their own tests."""

@@ -1,4 +1,4 @@
-"""Run SciPy's or scikit-learn's own tests with forerun in place of array_api_strict, and print what they said.
+"""Run SciPy's or scikit-learn's own tests with forerun in place of array_api_strict, and print the results.
 
     python compatibility/suites.py scipy [SUBPACKAGE ...]
     python compatibility/suites.py sklearn [SUBPACKAGE ...]
@@ -131,5 +131,5 @@ if __name__ == "__main__":
     parser.add_argument("library", choices=SUITES)
     parser.add_argument("parts", nargs="*", metavar="SUBPACKAGE")
     parser.add_argument("--resume", action="store_true", help="go on where an earlier run broke off")
-    parser.add_argument("--failed", action="store_true", help="run again what failed, and what has not run")
+    parser.add_argument("--failed", action="store_true", help="run the failed tests again, and those that have not run")
     main(**vars(parser.parse_args()))

@@ -26,7 +26,7 @@ from forerun import gluon, np
 from forerun.gluon import nn
 
 VOCABULARY, WORDS, SCORES = 1000, 8, 10
-MOST_ROWS = 16  # of a request: what issuing and reading costs the loop is bounded, too
+MOST_ROWS = 16  # of a request: bounds the time of the loop for issuing and reading
 MOST_BYTES = 16 * 1024
 
 # How many requests may be computed at once; the others wait here, in the loop. Their operations together, some ten
@@ -66,7 +66,7 @@ def words_of(document: Any) -> Any:
 
 
 class Service:
-    """The handlers, and what they share."""
+    """The handlers, and their common state."""
 
     def __init__(self) -> None:
         self.net = make_net()

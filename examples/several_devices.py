@@ -1,4 +1,4 @@
-"""A network trained on two devices by a Trainer: a timeline of one step, with what each operation was for.
+"""A network trained on two devices by a Trainer: a timeline of one step, with the purpose of each operation.
 
 The gradients of the last layer are summed, the parameters updated and sent to the devices, while the backward passes of
 the layers before go on. The program is in src/forerun/tour/experiments/parallel/several_devices.py.

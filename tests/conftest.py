@@ -129,7 +129,7 @@ def nothing_left_behind(request: pytest.FixtureRequest) -> Iterator[None]:
     """No test leaves arrays, memory, threads or files behind, or another environment or folder."""
     before, around = resource_counts(), surroundings()
     yield
-    getattr(request.node, "funcargs", {}).clear()  # what other fixtures have made
+    getattr(request.node, "funcargs", {}).clear()  # objects that other fixtures have made
     left = leaks(before)
     assert not left, f"left behind: {left}" + (f", of {open_files()}" if "files" in left else "")
     assert surroundings() == around

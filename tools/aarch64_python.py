@@ -1,7 +1,7 @@
 """Run Python tests for AArch64 processors by an emulator: `python tools/aarch64_python.py [pytest's arguments]`.
 
 Builds the extension with the cross compiler, and runs pytest in Debian's CPython for AArch64 under qemu-user, with the
-NumPy that PyPI has for it: what forerun computes is compared with that NumPy, loop for loop. Without arguments it runs
+NumPy that PyPI has for it: forerun's results are compared with that NumPy's, loop for loop. Without arguments it runs
 FILES, in PROCESSES processes. An emulated process cannot start another one, so tests that do are not among them.
 """
 

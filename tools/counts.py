@@ -1,4 +1,4 @@
-"""Count what makes a source tree easy or hard to change: python tools/counts.py [REF ...]
+"""Count properties that make a source tree easy or hard to change: python tools/counts.py [REF ...]
 
 Without a REF: the working tree. With commits: a column for each, and one for the working tree.
 
@@ -137,7 +137,7 @@ def late_imports(root: Path) -> str:
 
 
 def hints(root: Path) -> Iterator[tuple[str, ast.expr | None]]:
-    """Yield the annotation of every parameter and result in src; self and cls have none."""
+    """Yield the annotation of every parameter and result in src; self and cls have no annotation."""
     for path in modules(root).values():
         for node in ast.walk(parsed(path)):
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -159,7 +159,7 @@ def share_of_any(kind: str, public: bool = False) -> Callable[[Path], str]:
 
 
 def is_public(path: str) -> bool:
-    """Return whether users import what a file of src defines. The class of arrays is in a private folder."""
+    """Return whether users import the contents of a file of src. The class of arrays is in a private folder."""
     return re.search(r"(^|/)_(?!array/|_init__)", path) is None
 
 

@@ -42,7 +42,7 @@ def settings(state: Path, kind: str, version: str, architecture: str) -> str:
 
 
 def apt(name: str, version: str, architecture: str, *command: str) -> Path:
-    """Run a command of apt-get; return the folder that it keeps what it fetches in."""
+    """Run a command of apt-get; return the folder that has its downloads."""
     state = PLACE / f"{name}.apt"
     state.mkdir(parents=True, exist_ok=True)
     kind = "deb-src" if command[0] == "source" else "deb"

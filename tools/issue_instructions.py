@@ -3,8 +3,8 @@
     FORERUN_PJRT=plugin.so python tools/issue_instructions.py [--count 1000]
 
 Needs valgrind. Each call runs in two loops, one twice as long as the other: their difference is the cost of a call. The
-arrays are too large for operations to run in the call, and nothing runs meanwhile: what is counted is to issue, from
-the call in Python to the queue, and to drop the result.
+arrays are too large for operations to run in the call, and nothing runs meanwhile: the count is that of issuing, from
+the call in Python to the queue, and of dropping the result.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ for code in (*sys.argv[3:], None):
     run(call, 10)  # compiles
     for n in (2 * count, count, 2 * count):  # the first one fills the lists of free memory
         forerun.waitall()
-        time.sleep(0.2)  # workers give back what they hold
+        time.sleep(0.2)  # workers release their references
         _core.gate(True)
         os.getppid()
         run(call, n)

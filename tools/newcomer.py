@@ -27,7 +27,7 @@ def first_program() -> str:
 
 
 def walk(version: str, wheel: Path) -> str:
-    """Walk the path with one Python; return what the program printed."""
+    """Walk the path with one Python; return the output of the program."""
     shutil.rmtree(wheels.WORK / f"newcomer-{version}", ignore_errors=True)
     begun = time.perf_counter()
     python = wheels.environment(version, f"newcomer-{version}", [str(wheel)])
@@ -49,7 +49,7 @@ def main(names: Sequence[str]) -> None:
     (PLACE / "program.py").write_text(first_program())
     for version in names or wheels.versions():
         if wheels.interpreter(version) is None:
-            print(f"Python {version}: not tried, there is none here", flush=True)
+            print(f"Python {version}: not tried, not installed here", flush=True)
             continue
         found = sorted(wheels.DIST.glob(f"forerun-*-{wheels.tag(version, wheels.HERE)}.whl"))
         if not found:

@@ -19,7 +19,7 @@ import debian_pythons
 from wheels import ROOT, WORK, build_requirements, run, tool
 
 TARGETS = {"linux": "x86_64-linux-gnu.2.28", "macos": "aarch64-macos", "windows": "x86_64-windows-gnu"}
-# -O0: what is checked is the front end of the compiler, and what it refuses.
+# -O0: only the front end of the compiler is checked, for code that it refuses.
 FLAGS = (
     "-std=c++20",
     "-O0",
@@ -84,7 +84,7 @@ def python_flags(system: str) -> list[str]:
 
 
 def compiled(target: str, file: str, flags: Sequence[str]) -> str:
-    """Compile a file; return what the compiler says of it, nothing if it has no error."""
+    """Compile a file; return the compiler's messages, an empty string if it has no error."""
     command = [tool("python"), "-m", "ziglang", "c++", "-target", target, *FLAGS, *flags, "-c", file]
     output = CACHE / target / f"{file.replace('/', '_')}.o"
     environment = {**os.environ, "ZIG_GLOBAL_CACHE_DIR": str(CACHE)}

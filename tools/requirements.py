@@ -1,4 +1,4 @@
-"""Print what building and the named extras need, a line each: `python tools/requirements.py dev`."""
+"""Print the requirements of the build and of the named extras, a line each: `python tools/requirements.py dev`."""
 
 import re
 import sys

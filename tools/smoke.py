@@ -57,7 +57,7 @@ def outcome(call: Callable[[Any, Any], Any], module: Any, values: Any) -> list[A
 
 
 def calls() -> None:
-    """Functions of each family give what those of the installed NumPy give."""
+    """Functions of each family have the results of the installed NumPy."""
     values = numpy.random.default_rng(1).normal(size=(4, 6))
     for name, call in CALLS.items():
         got, want = outcome(call, np, values), outcome(call, numpy, values)
@@ -130,7 +130,7 @@ def errors() -> None:
 
 
 def main() -> None:
-    """Run all of it; what fails raises."""
+    """Run all checks; a failure raises."""
     for check in (arithmetic, products, calls, gradients, threads, one_array_of_all_threads, lock, errors):
         check()
     free = " free-threaded" if sysconfig.get_config_var("Py_GIL_DISABLED") else ""

@@ -86,7 +86,7 @@ def interpreter(version: str) -> Path | None:
 
 
 def environment(version: str, name: str, requirements: Sequence[str]) -> Path | None:
-    """Make a virtual environment and return its interpreter; None where there is none of this version."""
+    """Make a virtual environment and return its interpreter; None if no interpreter of this version is installed."""
     place = WORK / name
     if not (place / "complete").exists():
         base = interpreter(version)
@@ -174,13 +174,13 @@ def build_sdist() -> Path:
 
 
 def build_requirements() -> list[str]:
-    """List what building needs."""
+    """List the requirements of the build."""
     requires = tomllib.loads((ROOT / "pyproject.toml").read_text())["build-system"]["requires"]
     return [*requires, "cmake>=3.26,<5", "ninja>=1.11,<2"]
 
 
 def unpacked(sdist: Path) -> Path:
-    """Unpack the sdist where no git is: what is missing in it is missed here."""
+    """Unpack the sdist outside of git, so that files that it lacks are missing in the build."""
     source = WORK / "source"
     shutil.rmtree(source, ignore_errors=True)
     with tarfile.open(sdist) as archive:
@@ -223,7 +223,7 @@ def repair(raw: Path, name: str, machine: str) -> Path:
 
 
 def compatible(shown: str) -> bool:
-    """Say whether what `auditwheel show` prints names GLIBC or an older one."""
+    """Return whether the output of `auditwheel show` names GLIBC or an older one."""
     found = re.search(r'tag:\s+"manylinux_(\d+)_(\d+)_', shown)
     return found is not None and (int(found[1]), int(found[2])) <= tuple(map(int, GLIBC.split(".")))
 
@@ -236,7 +236,7 @@ def unversioned(folder: Path, machine: str) -> list[str]:
 
 
 def try_wheel(wheel: Path, version: str, machine: str, numpy: str) -> str:
-    """Run tools/smoke.py with a wheel and a NumPy, and return what it says."""
+    """Run tools/smoke.py with a wheel and a NumPy, and return its output."""
     return try_here(wheel, version, numpy) if machine == HERE else try_emulated(wheel, version, machine, numpy)
 
 
@@ -265,7 +265,7 @@ def try_emulated(wheel: Path, version: str, machine: str, numpy: str) -> str:
 
 
 def main(names: Sequence[str]) -> None:
-    """Build what is named, or everything; print a line for each result."""
+    """Build the named wheels, or all of them; print a line for each result."""
     pairs = matrix(names)
     DIST.mkdir(exist_ok=True)
     WORK.mkdir(parents=True, exist_ok=True)

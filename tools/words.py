@@ -43,9 +43,11 @@ RETIRED = {  # a regular expression, and the term or the form to use instead
     # Autograd
     r"\bwalk(?:s|ing|ed)? back\b|\bthe walk\b|\bback ?walk\b": "backward pass",
     r"\bback through the tape\b": "backward pass",
+    r"\bways? back\b": "backward pass, gradient, inverse",
     # Sentences without a subject
     r"\bwhoever\b|\bwhomever\b": "name the thread, the caller or the operation",
     r"\bnobody\b": "no thread, no operation, no array; nothing",
+    r"\b(?:some|any)body\b": "a user, a thread, a caller, an object",
     r"(?:^ *|[.:;] |\")Who \w+ (?![^.]*\?)": "a thread that, a program that, users who",
     r"\b(?:by|for|of|to|that|and|or|from|on|with) who (?!m\b)(?![^.]*\?)": "a thread that, a caller that",
     r"(?:^ *|[.:;] |\")What \w+(?![^.]*\?)": ("name it: an operation that, a value that, a file that"),
@@ -53,9 +55,10 @@ RETIRED = {  # a regular expression, and the term or the form to use instead
         "a noun: the values that, the operations that"
     ),
     r"\bwhat (?:stands?|stood|remains?|comes|came|waits|needs|is left|is there|is not there)\b": "a noun, and a clause",
+    r"\bwhat\s+(?:is|are|was|were|has|it|they|there|such|a|an|the)\b(?![^.]*\?)": "a noun, and a clause",
+    r"\b(?:is|are|was|were|has|have|had)\s+(?-i:none)\b": "no X, does not exist, lacks X",
     # Verbs and adverbs in place of nouns
-    r"\b(?:stands?|stood) (?:in|on|at|there|under|below|above|beside|between|elsewhere|here|alone|where)\b": "is in",
-    r"\bas (?:they|it) stands?\b": "unchanged",
+    r"\b(?:stands?|stood)\b(?!-| for\b)": "is, lies, is stored, comes, is written",
     r"\b(?:is|are|was|were) there" + _END: "is available, is computed, exists",
     r"(?<!here )(?<!here\n)\b(?:is|are|was|were) no (?!longer\b|more\b|less\b|fewer\b)\w": "is not a",
     r"\bcomes? again\b": "repeats",
@@ -71,7 +74,8 @@ RETIRED = {  # a regular expression, and the term or the form to use instead
 # Words of names of functions, classes and files, each with its term. A name is code, so that the list above misses it.
 RETIRED_IN_NAMES = {
     "told": "is reported, is notified, is raised", "who": "the thread, the caller", "whoever": "the thread, the caller",
-    "nobody": "unused, unread", "somebody": "another thread, a user", "stands": "is", "stood": "was",
+    "nobody": "unused, unread", "somebody": "another thread, a user", "anybody": "a user, a caller", "stands": "is",
+    "stood": "was", "way_back": "backward",
     "standing": "waiting", "ours": "forerun's", "crammed": "nearly full", "bell": "completion queue",
     "sleeper": "parked thread", "sleepers": "parked threads", "door": "gate", "doze": "timed wait",
     "dozes": "timed wait", "spoil": "poison", "spoils": "poisons", "spoilt": "poisoned", "spoiled": "poisoned",
@@ -143,7 +147,7 @@ def _comments_and_strings_of_cpp(text: str) -> str:
 
 
 def found(path: Path) -> Iterator[tuple[int, str, str]]:
-    """Yield the line of each retired word, the word, and what to use instead."""
+    """Yield the line of each retired word, the word, and its replacement."""
     text = prose(path)
     flat = re.sub(r"\n *(?:(?:#|//+) )?", lambda m: "\n" + " " * (len(m[0]) - 1), text)
     short = BLANKS.sub(lambda m: m[0][:2], flat)  # most of a program is blank, and most words are in no file
@@ -165,14 +169,14 @@ def defined(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def found_in_names(path: Path) -> Iterator[tuple[int, str, str]]:
-    """Yield the line of each name with a retired word, the name, and what to use instead."""
+    """Yield the line of each name with a retired word, the name, and its replacement."""
     for line, name in defined(path):
         words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
         yield from ((line, name, RETIRED_IN_NAMES[match[1]]) for match in NAME.finditer(words))
 
 
 def main(names: list[str]) -> None:
-    """Print what is found in files."""
+    """Print the findings in files."""
     hits = sorted((name, *hit) for name in names for kind in (found, found_in_names) for hit in kind(Path(name)))
     for name, line, word, term in hits:
         print(f"{name}:{line}: {word!r}: {term}")

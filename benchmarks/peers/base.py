@@ -1,4 +1,4 @@
-"""The rows as programs, written once, so that all peers do the same work; a peer's class says what differs.
+"""The rows as programs, written once, so that all peers do the same work; a peer's class has the differences.
 
 A row's method takes the peer's arrays and a count and returns a program: a function that computes everything, waits
 for it, and returns the results. A program keeps its results until its end, except where the row's title says that they
@@ -17,7 +17,7 @@ RATE = 0.01  # of learning
 
 
 class Peer:
-    """How a library makes arrays, waits for them and reads them; what it does not define is as in NumPy."""
+    """How a library makes arrays, waits for them and reads them; functions that it does not define are as in NumPy."""
 
     xp: Any = numpy
     package = "numpy"

@@ -1,4 +1,4 @@
-"""The columns of the table: what is measured, and which virtual environment it lives in."""
+"""The columns of the table: the library, and the virtual environment in which it is installed."""
 
 from __future__ import annotations
 

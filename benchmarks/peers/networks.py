@@ -1,4 +1,4 @@
-"""Rows that train networks: their inputs, and what a step must give.
+"""Rows that train networks: their inputs, and the expected result of a step.
 
 A step is checked without a second implementation of gradients: along the way that the step went, the
 loss that NumPy computes in float64 must fall as the length of the step says, which is so for the gradient alone.
@@ -22,7 +22,7 @@ Parameters = Any  # an iterator over them, in order
 class Network:
     """Data, classes and the shapes of parameters; `forward(x, parameters)` is NumPy's, in float64.
 
-    classes: how many there are; words: what x holds are numbers below that, or None: x holds floats.
+    classes: how many there are; words: x has integers below that; None: x has floats.
     batch_axis: along which the examples of x and y are.
     """
 
@@ -35,7 +35,7 @@ class Network:
     batch_axis: int = 0
 
     def inputs(self, quick: bool) -> list[numpy.ndarray]:
-        """x, y and parameters, which are scaled by what each sums over; of fewer examples if `quick`."""
+        """x, y and parameters, which are scaled by the number of terms of each sum; of fewer examples if `quick`."""
         generator = numpy.random.default_rng(0)
         small = lambda shape: tuple(4 if i == self.batch_axis and quick else n for i, n in enumerate(shape))
         x = generator.standard_normal(small(self.x), dtype="float32")

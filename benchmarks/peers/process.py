@@ -15,7 +15,7 @@ START, ANSWER = 180, 300  # seconds; first answers compile
 class Process:
     """A worker of one column. One that dies or does not answer is started again with the next question.
 
-    log: where it writes what it complains about.
+    log: the file for its standard error.
     """
 
     def __init__(self, python: Path | str, factory: str, quick: bool, log: Path) -> None:

@@ -1,4 +1,4 @@
-"""The rows of the table: what each computes, on arrays of which shapes."""
+"""The rows of the table: their computations, and the shapes of their arrays."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ class Row:
         return [tuple(map(_small, shape)) for shape in self.shapes], min(self.count, 100)
 
     def inputs(self, quick: bool) -> list[numpy.ndarray]:
-        """Float32 arrays around 0.5; of a training step, the parameters are scaled by what each sums over."""
+        """Float32 arrays around 0.5; of a training step, the parameters are scaled by the number of terms of each
+        sum."""
         generator = numpy.random.default_rng(0)
         shapes, _ = self.sizes(quick)
         found = [generator.standard_normal(shape, dtype="float32") for shape in shapes]

@@ -26,13 +26,13 @@ from rows import BY_NAME, ROWS, Row
 
 FOLDER = Path(__file__).parents[2] / "build" / "peers"
 PAUSE = 0.03  # seconds until the threads of the one before have stopped spinning
-ENOUGH = 20.0  # seconds that a column may take for a row, without what its first round takes
+ENOUGH = 20.0  # seconds that a column may take for a row, without its first round
 
 Missing = dict[str, dict[str, str]]
 
 
 def start(columns: Sequence[Column], quick: bool, missing: Missing) -> dict[str, Process]:
-    """A process for each column; why there is none goes into `missing`."""
+    """A process for each column; for a missing one, the reason goes into `missing`."""
     found = {}
     for column in columns:
         try:

@@ -49,7 +49,7 @@ def make(peer: Peer, row: Row, inputs: list[Any], count: int) -> Program:
 
 
 def check(peer: Peer, row: Row, result: Any, inputs: list[numpy.ndarray], count: int) -> None:
-    """Raises ValueError if results are not of the row's dtype, or not what NumPy computes in float64."""
+    """Raises ValueError if results are not of the row's dtype, or differ from NumPy's in float64."""
     found = [peer.values(y) for y in arrays(result)]
     for i, y in enumerate(found):
         if y.dtype != row.dtype:
@@ -137,7 +137,7 @@ def main() -> None:
     arguments.add_argument("--quick", action="store_true")
     given = arguments.parse_args()
     with os.fdopen(os.dup(1), "w") as answers:
-        os.dup2(2, 1)  # what a library prints is not an answer
+        os.dup2(2, 1)  # a library's output is not an answer
         worker = Worker(given.factory, given.quick)
         print(json.dumps({"version": importlib.metadata.version(worker.peer.package)}), file=answers, flush=True)
         for line in sys.stdin:

@@ -4,7 +4,7 @@
 
 Aims: allreduce of 1 to 16 MiB at 0.9 times mpi4py's bandwidth; 8 bytes in 25 us; beside a thread that is busy in Python
 1.5 times the time; a collective that waits takes a tenth of a core; over a network that takes as long as the backward
-pass, a step takes 1.15 times what it must.
+pass, a step takes 1.15 times the minimum.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def beside_a_busy_thread() -> None:
 
     def with_forerun() -> None:
         y = x
-        for _ in range(8):  # behind each other: what is measured is the engine, not the thread that waits
+        for _ in range(8):  # one behind another: this measures the engine, not the thread that waits
             y = dist.allreduce(y, "mean")
         y.wait()
 

@@ -8,8 +8,8 @@ a prediction are measured apart from the run:
 
 - how many cores devices or ranks share: those with which as many copies of the program, side by side, would take as
   long as they do. Two processors of a virtual machine may be one core, so that is not their number;
-- the link between ranks, and what its messages take of a core: sums of 256 KiB and 4 MiB, before the ranks train, alone
-  and beside products of matrices.
+- the link between ranks, and the time of a core for its messages: sums of 256 KiB and 4 MiB, before the ranks train,
+  alone and beside products of matrices.
 
 The table has medians over the rounds; its error is the median of the rounds' errors, with the smallest and the largest.
 Aim: within 15 %. Ranks need mpi4py and an MPI (`pip install "forerun[mpi]"`); without them they are
@@ -103,7 +103,7 @@ def open_loopback(*speed: float) -> None:
 def seconds_of_sum(size: int) -> tuple[float, float]:
     """Return the times of a sum over ranks, by the clock and of the processor.
 
-    By the clock it is what the sum adds to work beside it, and at least what it takes alone.
+    Its time is the time that the sum adds to work beside it, and at least its time alone.
     """
     alone, processor = of_work(size, 0, 1)
     added = of_work(size, BESIDE, 1)[0] - of_work(size, BESIDE, 0)[0]

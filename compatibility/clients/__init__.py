@@ -1,8 +1,8 @@
-"""Libraries that take "any array", called with forerun's: what they give, and whether they wait.
+"""Libraries that take "any array", called with forerun's: their results, and whether they wait.
 
-A module per library. Each has `VERSIONS`, the packages that it is about; `names(asarray)`, what its expressions use,
-made of arrays of one kind; and `ROWS`, expressions by subject, one a line.
-`python -m compatibility.clients.run NAME` evaluates them.
+A module per library. Each has `VERSIONS`, the packages that it tests; `names(asarray)`, the names in its expressions,
+made of arrays of one kind; and `ROWS`, expressions by subject, one a line. `python -m compatibility.clients.run NAME`
+evaluates them.
 """
 
 NAMES = [

@@ -1,4 +1,4 @@
-"""array-api-compat: what libraries ask about an array."""
+"""array-api-compat: libraries' questions about an array."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def on_its_way(values: Any) -> ndarray:
 
 
 def looked_at(expression: str, names: Callable[[Any], dict[str, Any]]) -> tuple[str, str]:
-    """The kind of an expression's result, and what it raises or what else there is to say."""
+    """The kind of an expression's result, and its error or another remark."""
     want = eval(expression, names(numpy.asarray))
     try:
         with engine_held() as waited:

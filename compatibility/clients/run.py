@@ -1,4 +1,4 @@
-"""`python -m compatibility.clients.run NAME`: evaluates a library's expressions, and prints what they gave as JSON."""
+"""`python -m compatibility.clients.run NAME`: evaluates a library's expressions, and prints their results as JSON."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def read(path: Path) -> dict[str, tuple[str, str, str]]:
-    """Return what is known of each test; of lines about one test the last holds, and half a line says nothing."""
+    """Return the outcome of each test; of lines about one test the last holds, and an incomplete line is ignored."""
     notes = {}
     for line in path.read_text().split("\n")[:-1] if path.exists() else ():
         test, *rest = json.loads(line)

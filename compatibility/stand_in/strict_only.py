@@ -1,7 +1,7 @@
 """A pytest plugin that runs tests which SciPy leaves out, or expects to fail, for array_api_strict by name.
 
-The reasons are what that library refuses ("No fancy indexing"), and forerun does not. Tests that are left out for
-every library but NumPy stay out, and so do those left out because SciPy makes what it adds on the default device.
+The reasons are restrictions of that library ("No fancy indexing"), which forerun does not have. Tests that are left out
+for every library but NumPy stay out, and so do those left out because SciPy makes its own arrays on the default device.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ OF_DEVICES = {"special functions don't work with 'device1'", "special/_support_a
 
 
 def is_about_strict(mark: pytest.Mark) -> bool:
-    """Return whether a mark names array_api_strict and nothing else, and what is wrong with it alone."""
+    """Return whether a mark names array_api_strict alone, and a fault of that library alone."""
     named = mark.name in MARKS and mark.args == ("array_api_strict",)
     return named and mark.kwargs.get("reason") not in OF_DEVICES
 

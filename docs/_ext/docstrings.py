@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterator
 from typing import Any
 
-TERM = re.compile(r"^(\*{0,2}\w[\w, ]*) : ")  # of a section of NumPy's style: names, and what they are
+TERM = re.compile(r"^(\*{0,2}\w[\w, ]*) : ")  # in a section of NumPy's style: names, and their types
 PARAMETER = re.compile(r"^(\*{0,2}\w+(?:, \*{0,2}\w+)*): (.*)")
 
 
@@ -32,7 +32,7 @@ def signature(app: Any, what: str, name: str, obj: Any, options: Any, given: str
 
 
 def parameters(obj: Any) -> set[str]:
-    """The names of what a function takes, or a class."""
+    """The names of the parameters of a function or a class."""
     try:
         return set(inspect.signature(obj).parameters)
     except (TypeError, ValueError):

@@ -73,7 +73,7 @@ NAMESPACES = {  # pages of the reference; those of `np` itself are made by subje
     "forerun.testing": "Help for tests",
     "forerun.pytest_plugin": "A plugin of pytest",
 }
-Seen = dict[int, str]  # where each object stands first, by its id
+Seen = dict[int, str]  # the first place of each object, by its id
 GROUPS = {  # NumPy's groups of functions: a title, and the folders and modules of forerun.ops that have them
     "creation": ("Array creation", "create index.from_data index.grids"),
     "manipulation": ("Array manipulation", "shape index.insert_delete"),
@@ -166,7 +166,7 @@ def first_sentence(obj: Any) -> str:
 
 def entry(namespace: str, name: str, obj: Any) -> list[str]:
     if isinstance(obj, type):
-        of_private_base = len(obj.__mro__) == 3 and obj.__mro__[1].__name__.startswith("_")  # stand nowhere else
+        of_private_base = len(obj.__mro__) == 3 and obj.__mro__[1].__name__.startswith("_")  # documented nowhere else
         return [
             f".. autoclass:: {namespace}.{name}",
             "   :members:",

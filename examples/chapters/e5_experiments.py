@@ -1,4 +1,4 @@
-"""E5: experiments on what runs in parallel.
+"""E5: experiments on parallel execution.
 
 Independent products, small operations and more threads, two devices that compute and copy, and a grid of dependencies.
 The program is in src/forerun/tour/experiments/parallel/exercises.py.

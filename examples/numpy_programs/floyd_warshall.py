@@ -1,4 +1,4 @@
-"""Shortest ways between all pairs of towns, and what a town is worth by its links."""
+"""Shortest ways between all pairs of towns, and the value of a town by its links."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Sales by month with pandas, and what NumPy makes of its columns."""
+"""Sales by month with pandas, and NumPy's results for its columns."""
 
 import numpy as np
 import pandas as pd

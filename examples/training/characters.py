@@ -4,8 +4,8 @@
         [--device gpu]
 
 The text is Python's own help, as it comes with CPython; its last tenth is held back. Guesses are judged in bits: a
-character of chance p costs -log2 p. For comparison, the program prints what it costs to know how often each character
-follows each other. After training the network writes a few lines of its own.
+character of chance p costs -log2 p. For comparison, the program prints the cost with the frequencies of pairs of
+characters. After training the network writes a few lines of its own.
 """
 
 from __future__ import annotations

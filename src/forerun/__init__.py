@@ -38,7 +38,7 @@ from ._runtime.pacing import pace as pace
 from ._runtime.pending import Pending as Pending
 from ._runtime.pending import pending as pending
 
-if TYPE_CHECKING:  # what is imported when it is first used
+if TYPE_CHECKING:  # imported on first use
     from . import as_numpy as as_numpy
     from . import autograd as autograd
     from . import d2l as d2l

@@ -53,7 +53,7 @@ def install_as_mxnet() -> None:
     Call it before the program is imported; a second call does nothing. `mxnet.np`, `npx`, `autograd`, `gluon` and the
     others are forerun's own modules, imported once, so that both names may be used side by side; so are modules
     inside, such as `mxnet.numpy.random` and `mxnet.gluon.nn.basic_layers`. Modules that forerun lacks are missing in
-    `mxnet`, too: ModuleNotFoundError says what to use instead. `mxnet.nd` has the names that programs over `np` use
+    `mxnet`, too: ModuleNotFoundError names the replacement. `mxnet.nd` has the names that programs over `np` use
     (see `forerun.nd`).
 
     Raises
@@ -78,7 +78,7 @@ def install_as_mxnet() -> None:
     root = _root()
     sys.modules["mxnet"] = root
     sys.meta_path.insert(0, _finder)
-    for name in sorted([*MODULES, *_MADE]):  # what they are in comes before them
+    for name in sorted([*MODULES, *_MADE]):  # packages come before their modules
         outer, _, last = f"mxnet.{name}".rpartition(".")
         if hasattr(sys.modules[outer], "__path__"):
             importlib.import_module(f"mxnet.{name}")
@@ -113,7 +113,8 @@ def uninstall_as_mxnet() -> None:
 
 
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Finds what `mxnet.x.y` means. Without it, the import system would import forerun's files again, as mxnet's."""
+    """Finds forerun's module for `mxnet.x.y`. Without it, the import system would import forerun's files again, as
+    mxnet's."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: types.ModuleType | None = None
@@ -161,7 +162,7 @@ def _module(name: str, values: Mapping[str, Any]) -> types.ModuleType:
 
 
 def _root() -> types.ModuleType:
-    """Return the package itself, with what MXNet keeps at the top."""
+    """Return the package itself, with the names that MXNet has at the top."""
     root = types.ModuleType("mxnet", "forerun under the name of MXNet.")
     root.__spec__ = importlib.machinery.ModuleSpec("mxnet", None, is_package=True)
     root.__path__ = []

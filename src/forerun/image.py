@@ -1,6 +1,6 @@
 """Images: arrays (height, width, channels), read and resized by Pillow (`pip install forerun[image]`).
 
-Images of NumPy's stay NumPy's: what is done to them is done at once, in the thread of the call.
+Images of NumPy's stay NumPy's: they are transformed at once, in the thread of the call.
 
 >>> from forerun import image, np
 >>> x = np.arange(12).reshape(2, 2, 3).astype("uint8")

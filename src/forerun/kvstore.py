@@ -79,13 +79,13 @@ class KVStore:
         Parameters
         ----------
         key : str or int
-            A name, which is not looked at: operations are in the program's order.
+            A name, which is ignored: operations are in program order.
         value : array or list of arrays
             An array, or one per device, of which the first counts.
         out : array or list of arrays
             Get the value.
         priority : int
-            Not looked at.
+            Ignored.
 
         Examples
         --------
@@ -112,13 +112,13 @@ class KVStore:
         Parameters
         ----------
         key : str or int
-            A name, which is not looked at: operations are in the program's order.
+            A name, which is ignored: operations are in program order.
         value : array or list of arrays
             An array, or one per device.
         out : array or list of arrays, optional
             Get the sum; by default those of `value`.
         priority : int
-            Not looked at.
+            Ignored.
 
         Examples
         --------
@@ -136,7 +136,7 @@ class KVStore:
             each[...] = found.to_device(each.device)
 
     def barrier(self) -> None:
-        """Let later operations between ranks begin when all ranks have come here.
+        """Let later operations between ranks begin when all ranks have issued it.
 
         Examples
         --------

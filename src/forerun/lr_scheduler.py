@@ -1,6 +1,6 @@
 """Learning rates that depend on the number of steps: callables for optimizers, and for loops over epochs.
 
-Each is a function of the number alone: the same number gives the same rate, whatever was asked before.
+Each is a function of the number alone: the same number gives the same rate, whichever numbers were passed before.
 
 >>> from forerun import lr_scheduler
 >>> rate = lr_scheduler.MultiFactorScheduler(step=[2, 4], factor=0.5, base_lr=0.8)

@@ -251,7 +251,7 @@ class safe_open:
         return self._contents.metadata
 
     def get_tensor(self, name: str) -> Array:
-        """Return an array, read by an operation. KeyError if there is none of that name."""
+        """Return an array, read by an operation. KeyError if no array has that name."""
         return _read("get_tensor", self._opened(), self._contents.tensors[name], self._device)
 
     def get_slice(self, name: str) -> Slices:

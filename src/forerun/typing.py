@@ -54,7 +54,7 @@ class SupportsDLPack(Protocol):
 
 
 class Nested(Protocol[T_co]):
-    """A sequence of such elements, or of such sequences. Texts are none, although their elements are texts."""
+    """A sequence of such elements, or of such sequences. Texts are not, although their elements are texts."""
 
     def __len__(self) -> int: ...
 

@@ -29,7 +29,7 @@ class Slot:
 class Pool:
     """Arrays that steps change; the language is a subclass with the steps.
 
-    log: what the program has read, in order. kept: results that no step uses, read at the end.
+    log: the reads of the program, in order. kept: results that no step uses, read at the end.
     """
 
     def __init__(self, back: Any, shapes: tuple[Shape, ...], exact: bool, room: int) -> None:

@@ -66,7 +66,7 @@ def test_later_writes_do_not_change_the_column():
     assert (column.sum(), x.sum().item()) == (0, 100_000)
 
 
-def test_it_waits_and_a_guard_sees_that():
+def test_arrow_export_waits_and_is_seen_by_a_guard():
     x = np.ones(100) + 1
     with profiler.guard("raise", reads=True), pytest.raises(profiler.Blocked):
         pyarrow.array(x)
@@ -78,7 +78,7 @@ def test_an_error_of_the_computation_is_raised():
         pyarrow.array(np.linalg.inv(np.zeros((2, 2))))
 
 
-def test_memory_is_given_back():
+def test_memory_of_a_column_is_released():
     """Of columns that are read, and of capsules that are not."""
     before = forerun.memory()["live"]
     x = np.ones((1000, 3)).copy()
@@ -110,7 +110,7 @@ def test_unsupported_dtype_and_0d_array_raise():
         np.ones(()).__arrow_c_array__()
 
 
-def test_a_column_at_the_end_of_the_program():
+def test_columns_alive_at_program_exit():
     program = "\n".join(
         (
             "import forerun, polars, pyarrow",

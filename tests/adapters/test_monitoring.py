@@ -16,7 +16,7 @@ from forerun.testing import closed_gate
 
 
 class Writer:
-    """Keeps what it is given."""
+    """Keeps the values that it is given."""
 
     def __init__(self) -> None:
         self.written: list[tuple[Any, ...]] = []
@@ -32,7 +32,7 @@ class Writer:
 
 
 class TestSummaries:
-    def test_an_array_is_written_when_it_is_computed_in_order(self):
+    def test_arrays_are_written_in_order_when_computed(self):
         writer = Writer()
         with profiler.Summaries(writer) as log:
             with closed_gate():
@@ -76,7 +76,7 @@ class TestSummaries:
 
 
 class TestSpans:
-    def test_of_waits_below_the_current_span(self):
+    def test_waits_are_children_of_the_current_span(self):
         needs = "needs opentelemetry-sdk: run `make adapters`"
         sdk: Any = pytest.importorskip("opentelemetry.sdk.trace", reason=needs)
         export: Any = importlib.import_module("opentelemetry.sdk.trace.export")
@@ -98,7 +98,7 @@ class TestSpans:
         assert wait.attributes["code.file.path"] == __file__
         assert {s.name for s in spans} >= {"normal", "sum", "wait: item"}
 
-    def test_without_a_provider_nothing_happens(self):
+    def test_spans_without_a_provider_are_counted(self):
         pytest.importorskip("opentelemetry", reason="needs opentelemetry-sdk: run `make adapters`")
         with profiler.record() as recording:
             np.ones(3).sum().item()

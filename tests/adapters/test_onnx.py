@@ -27,7 +27,7 @@ def data(shape: tuple[int, ...], high: int = 0) -> Any:
 
 
 def in_runtime(model: Any, *inputs: Any) -> list[Any]:
-    """Return what ONNX Runtime computes."""
+    """Return ONNX Runtime's results."""
     options = runtime.SessionOptions()
     options.intra_op_num_threads = 1
     session = runtime.InferenceSession(model.SerializeToString(), options)
@@ -136,7 +136,7 @@ FUNCTIONS = [
 
 
 @pytest.mark.parametrize("name", LAYERS)
-def test_of_layers(name):
+def test_export_of_layers(name):
     make, shape = LAYERS[name]
     net = make()
     x = data(shape)
@@ -151,7 +151,7 @@ def test_of_layers(name):
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=str)
-def test_of_functions(function):
+def test_export_of_functions(function):
     net, x = nn.HybridLambda(function), data(ROWS)
     model = exported(net, x)
     assert_alike(in_runtime(model, x), flat(net(x)))
@@ -159,7 +159,7 @@ def test_of_functions(function):
 
 
 @pytest.mark.parametrize("dtype", ["int32", "int64", "float32"])
-def test_of_embeddings(dtype):
+def test_export_of_embeddings(dtype):
     net, x = nn.Embedding(10, 4), data((2, 3), high=10).astype(dtype)
     model = exported(net, x)
     assert_alike(in_runtime(model, x), flat(net(x)))
@@ -178,14 +178,14 @@ class WithStates(gluon.HybridBlock):
 
 
 @pytest.mark.parametrize(("layer", "states"), [(rnn.LSTM, 2), (rnn.GRU, 1)])
-def test_of_states(layer, states):
+def test_export_of_recurrent_states(layer, states):
     net, inputs = WithStates(layer(5)), [data((4, 2, 3)), *(data((1, 2, 5)) for _ in range(states))]
     model = exported(net, *inputs)
     assert_alike(in_runtime(model, *inputs), flat(net(*inputs)))
     assert_alike(flat(forerun.onnx.import_model(model)(*inputs)), flat(net(*inputs)))
 
 
-def test_of_a_residual_network():
+def test_export_of_a_residual_network():
     net, x = vision.resnet18_v1(classes=10), data((1, 3, 32, 32))
     model = exported(net, x)
     assert_alike(in_runtime(model, x), flat(net(x)))
@@ -219,7 +219,7 @@ def test_names_and_shapes():
     assert [(o.domain, o.version) for o in model.opset_import] == [("", 17)]
 
 
-def test_a_file(tmp_path):
+def test_export_to_a_file(tmp_path):
     net, x = nn.Dense(2), data((4, 3))
     net.initialize()
     forerun.onnx.export(net, x, tmp_path / "net.onnx")
@@ -231,7 +231,7 @@ def test_a_file(tmp_path):
     assert_alike(flat(forerun.onnx.import_model((tmp_path / "net.onnx").read_bytes())(x)), flat(net(x)))
 
 
-def test_a_network_that_is_read_can_be_trained():
+def test_an_imported_network_can_be_trained():
     net = nn.HybridSequential()
     net.add(nn.Conv2D(4, 3, padding=1), nn.BatchNorm(), nn.Activation("relu"), nn.Flatten(), nn.Dense(2))
     x, label = data(IMAGE), np.array([0, 1])
@@ -341,7 +341,7 @@ NODES = [
 
 
 @pytest.mark.parametrize("row", NODES, ids=lambda row: f"{row[0]}{row[1] or ''}")
-def test_nodes_of_others(row):
+def test_import_of_nodes_of_other_exporters(row):
     kind, attributes, inputs, known, *opset = row
     named = {f"x{i}": x for i, x in enumerate(inputs)}
     more = {f"k{i}": x for i, x in enumerate(known)}
@@ -352,7 +352,7 @@ def test_nodes_of_others(row):
     assert_alike(flat(found), in_runtime(model, *arrays))
 
 
-def test_shapes_that_are_computed_wait_for_nothing():
+def test_computed_shapes_do_not_wait():
     make = onnx.helper.make_node
     nodes = [
         make("Shape", ["x"], ["shape"]),

@@ -24,20 +24,20 @@ LABELS = numpy.where(X[:, 0] + X[:, 1] > 0, "yes", "no")
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("make", [NetClassifier, NetRegressor])
-def test_the_checks_of_scikit_learn(make):
+def test_check_estimator(make):
     float32 = {"check_methods_subset_invariance": "allows differences of 1e-7, less than float32 tells apart"}
     found = checks.check_estimator(make(random_state=0), on_fail=None, on_skip=None, expected_failed_checks=float32)
     assert [(row["check_name"], row["exception"]) for row in found if row["status"] == "failed"] == []
     assert sum(row["status"] == "passed" for row in found) > 40
 
 
-def test_predictions_do_not_depend_on_the_examples_beside():
+def test_predictions_do_not_depend_on_other_examples():
     model = NetRegressor(random_state=0).fit(X, X[:, 0])
     one_by_one = numpy.concatenate([model.predict(X[i : i + 1]) for i in range(len(X))])
     numpy.testing.assert_allclose(one_by_one, model.predict(X), rtol=1e-5, atol=1e-6)
 
 
-def test_a_network_that_is_passed_is_not_changed():
+def test_fit_does_not_change_the_passed_network():
     net = nn.HybridSequential()
     net.add(nn.Dense(8, activation="relu"), nn.Dense(2))
     model = NetClassifier(net, learning_rate=0.01, random_state=0).fit(X, LABELS)

@@ -32,7 +32,7 @@ def test_arrays_are_iterables() -> None:
     assert numpy.iterable(np.arange(3))
 
 
-def test_iterating_waits_for_nothing(gate: None) -> None:
+def test_iterating_does_not_wait(gate: None) -> None:
     first, second = np.arange(2) + 1
     assert not first.ready
     assert not second.ready
@@ -40,7 +40,7 @@ def test_iterating_waits_for_nothing(gate: None) -> None:
 
 @pytest.mark.parametrize("dtype", ["bool", "int16", "float32", "float64", "complex128"])
 @pytest.mark.parametrize("step", [1, 3, -1])
-def test_elements_are_values_of_their_own(dtype: str, step: int) -> None:
+def test_elements_are_independent_values(dtype: str, step: int) -> None:
     values = (numpy.arange(100) % 7).astype(dtype)
     x = np.array(values)
     found = list(x[::step])
@@ -60,7 +60,7 @@ def test_writes_during_iteration_are_visible() -> None:
             array[-1] = 7
 
 
-def test_an_element_becomes_an_array_without_a_word_to_its_neighbours() -> None:
+def test_attach_grad_of_an_element_leaves_others_unchanged() -> None:
     x = np.arange(8.0)
     found = list(x)
     changed = np.asarray(found[3])
@@ -69,7 +69,7 @@ def test_an_element_becomes_an_array_without_a_word_to_its_neighbours() -> None:
     assert x.tolist() == list(range(8))
 
 
-def test_an_iterator_ends_once_and_for_all() -> None:
+def test_an_exhausted_iterator_stays_exhausted() -> None:
     steps = iter(np.arange(2))
     assert [e.item() for e in steps] == [0, 1]
     assert list(steps) == []
@@ -77,7 +77,7 @@ def test_an_iterator_ends_once_and_for_all() -> None:
     assert iter(np.zeros((3, 2))).__length_hint__() == 3
 
 
-def test_elements_that_fail_say_so_each() -> None:
+def test_each_failed_element_raises() -> None:
     x = np.arange(3)[np.array([0, 7])]
     for e in x:
         with pytest.raises(IndexError, match="got 7"):

@@ -1,4 +1,4 @@
-"""Lists of numbers, of scalars, and of both in place of arrays: they mean what NumPy makes of them."""
+"""Lists of numbers, of scalars, and of both in place of arrays: they are converted as by NumPy."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ LISTS: dict[str, Callable[[Any], Any]] = {
         (lambda s: [s, 3], [2.5, 3.0]),
     ],
 )
-def test_numbers_beside_an_array_on_the_tape_keep_its_precision(make: Callable[[Any], Any], want: list[Any]) -> None:
+def test_numbers_in_a_list_with_a_recorded_array_keep_its_dtype(make: Callable[[Any], Any], want: list[Any]) -> None:
     s = np.array(2.5, "float64")
     s.attach_grad()
     with autograd.record():
@@ -100,7 +100,7 @@ def test_a_list_is_used_as_the_array_of_its_elements(name: str, kind: str) -> No
     assert_array_equal(found.numpy(), want, strict=True)
 
 
-def test_scalars_that_are_not_computed_yet_are_waited_for_by_no_list() -> None:
+def test_lists_of_pending_scalars_do_not_wait() -> None:
     x = np.ones(3, "float64")
     with closed_gate():
         found = np.max([x[0] + 1, -5, x[1]])
@@ -117,7 +117,7 @@ def test_lists_mean_the_same_in_every_mode(how: str) -> None:
 @pytest.mark.parametrize(
     ("values", "error"), [([[1.0], [1.0, 2.0]], ValueError), (["a", 1.0], TypeError), ([2**70, 1], TypeError)]
 )
-def test_lists_that_are_no_arrays_raise_in_the_call(values: Any, error: type[Exception]) -> None:
+def test_ragged_or_invalid_lists_raise_in_the_call(values: Any, error: type[Exception]) -> None:
     with pytest.raises(error):
         np.sum(values)
 

@@ -33,7 +33,7 @@ ABSENT_OF_2_5 = {"_set_dtype", "_set_shape"}  # of NumPy's arrays since version 
 
 def test_attributes_of_numpys_arrays() -> None:
     missing = {name for name in dir(numpy.ndarray) if not hasattr(np.ndarray, name)}
-    missing -= {"data"} | ABSENT_OF_2_5  # forerun.torch adds data, once somebody imports it
+    missing -= {"data"} | ABSENT_OF_2_5  # forerun.torch adds data when it is imported
     assert missing == ABSENT
     for name in ABSENT | ABSENT_OF_2_5:
         assert f"`{name}`" in ROOT.joinpath("docs/reference/interoperation.md").read_text()
@@ -232,7 +232,7 @@ def test_conversions(convert: Callable[[Any], Any]) -> None:
             convert(many)
 
 
-def test_conversions_that_lose() -> None:
+def test_lossy_conversions() -> None:
     assert int(np.array(2.9)) == 2
     assert complex(np.array(1 + 2j)) == 1 + 2j
     for f in (int, float):
@@ -300,7 +300,7 @@ def test_view_of_bytes(dtypes: tuple[str, str], part: str) -> None:
     (lambda: np.zeros(6)[1:5], "float64", "aligned"),
     (lambda: np.zeros((2, 3), dtype="int16")[:, :2], "int32", "aligned"),
 ])  # fmt: skip
-def test_view_that_cannot_be(x: Callable[[], Any], dtype: str, message: str) -> None:
+def test_invalid_view_raises(x: Callable[[], Any], dtype: str, message: str) -> None:
     with pytest.raises(ValueError, match=f"view: .*{message}"):
         x().view(dtype)
 

@@ -36,7 +36,7 @@ class TestWhereGradientsArrive:
             assert part.tolist() == [4 * factor]
         assert values.tolist() == [0, 0]
 
-    def test_a_gradient_that_is_used_elsewhere_is_copied(self) -> None:
+    def test_a_shared_gradient_is_copied(self) -> None:
         x, z = leaf([1.0, 2.0]), leaf([3.0, 4.0])
         ones = np.ones(2)
         with autograd.record():
@@ -67,21 +67,21 @@ class TestWhereGradientsArrive:
         z.grad[:] = 7
         assert (x.grad.tolist(), kept[0].tolist()) == ([2, 2], [3, 3])
 
-    def test_of_a_part_of_another_array(self) -> None:
+    def test_gradient_of_a_view(self) -> None:
         x = np.array([1.0, 2.0])
         gradients = np.zeros((2, 2))
         autograd.mark_variables([x], [gradients[0]])
         walked(x, 1.0)
         assert gradients.tolist() == [[2, 4], [0, 0]]
 
-    def test_in_another_dtype(self) -> None:
+    def test_gradient_in_another_dtype(self) -> None:
         x, g = np.array([1.0, 2.0]), np.zeros(2, dtype="float64")
         autograd.mark_variables([x], [g])
         walked(x, 1.0)
         assert g.dtype == "float64"
         assert g.tolist() == [2, 4]
 
-    def test_parts_are_added(self) -> None:
+    def test_gradients_of_several_uses_are_added(self) -> None:
         x = leaf([2.0], "add")
         walked(x, 1.0)
         walked(x, 1.0)
@@ -92,7 +92,7 @@ class TestWhereGradientsArrive:
         y.backward()
         assert w.grad.item() == 5
 
-    def test_null_takes_nothing(self) -> None:
+    def test_grad_req_null_has_no_gradient(self) -> None:
         x = leaf([2.0], "null")
         walked(x, 1.0)
         assert x.grad is None
@@ -123,7 +123,7 @@ class TestWhereGradientsArrive:
 
 
 class TestKeptValues:
-    def test_a_saved_gradient_that_is_overwritten_is_noticed(self) -> None:
+    def test_an_overwritten_saved_gradient_raises(self) -> None:
         x, w = leaf([1.0, 2.0]), leaf([3.0, 4.0])
         walked(x, 1.0)
         with autograd.record():
@@ -132,7 +132,7 @@ class TestKeptValues:
         with pytest.raises(RuntimeError, match="values that multiply saved must not be overwritten"):
             y.backward()
 
-    def test_a_tape_is_walked_once(self) -> None:
+    def test_a_second_backward_raises(self) -> None:
         x = leaf([1.0])
         with autograd.record():
             y = x * x
@@ -213,7 +213,7 @@ class TestOps:
                 np.reshape(leaf([1.0]), (2, 2))
             assert autograd.is_recording()
 
-    def test_ops_of_gradients_belong_to_the_line_that_walks_or_to_their_own(self) -> None:
+    def test_gradient_ops_have_the_line_of_backward_or_their_own(self) -> None:
         class Own(autograd.Function):
             def forward(self, x: Any) -> Any:
                 return x + 1

@@ -52,7 +52,7 @@ def test_views_that_overlap_are_added_up(leaf: bool, wanted: str) -> None:
     assert (x.grad.asnumpy() == once * (2 if wanted == "add" else 1)).all()
 
 
-def test_a_head_gradient_stays_as_it_is() -> None:
+def test_a_head_gradient_is_not_changed() -> None:
     """The sum is made in an array of the backward pass, not in the first gradient that arrives."""
     x = np.ones(4)
     x.attach_grad()

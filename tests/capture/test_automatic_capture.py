@@ -102,7 +102,7 @@ def test_a_recurrent_cell_is_captured_in_a_loop() -> None:
     assert all_same_bits(outputs(True), outputs(False))
 
 
-def test_the_third_call_of_a_kind_is_captured_and_waits_for_nothing() -> None:
+def test_the_third_call_of_a_kind_is_captured_without_a_wait() -> None:
     net = mlp()
     net.initialize()
     net(np.array(X))
@@ -115,7 +115,7 @@ def test_the_third_call_of_a_kind_is_captured_and_waits_for_nothing() -> None:
     assert all_same_bits(found[0], found[3])
 
 
-def test_calls_that_are_not_repeated_are_not_captured() -> None:
+def test_single_calls_are_not_captured() -> None:
     net = mlp()
     net.initialize()
     for batch in range(1, 80):
@@ -124,7 +124,7 @@ def test_calls_that_are_not_repeated_are_not_captured() -> None:
     assert program_count(net) == 0
 
 
-def test_of_many_kinds_the_first_ones_keep_their_programs() -> None:
+def test_the_first_of_many_kinds_keep_their_programs() -> None:
     net = nn.Dense(2, in_units=3)
     net.initialize()
     most = net._recorded.recorded.programs.most
@@ -221,7 +221,7 @@ def test_a_class_that_a_program_changes_runs_as_written(monkeypatch: pytest.Monk
     assert len(calls) == 5
 
 
-def test_a_layer_that_is_added_or_changed_counts_from_then_on() -> None:
+def test_an_added_or_changed_layer_is_used_by_later_calls() -> None:
     net = network(nn.Dense(3, in_units=3))
     repeated(net, np.array(X))
     assert program_count(net) == 1

@@ -95,7 +95,7 @@ def test_gradient_requests(request_: str) -> None:
     assert all_same_bits(grads(False), grads(True))
 
 
-def test_arrays_that_the_function_keeps_are_read_and_written_as_they_are() -> None:
+def test_closure_arrays_are_read_and_written_with_present_values() -> None:
     state, constant = np.zeros(2), np.array([1.0, 2.0])
 
     class Counts(gluon.HybridBlock):
@@ -114,7 +114,7 @@ def test_arrays_that_the_function_keeps_are_read_and_written_as_they_are() -> No
     assert state.tolist() == [3.0, 6.0]
 
 
-def test_a_state_from_the_host_that_is_overwritten_whole() -> None:
+def test_a_host_state_that_is_fully_overwritten() -> None:
     state = np.array(numpy.zeros(2, "float32"))
 
     class Stores(gluon.HybridBlock):

@@ -72,7 +72,7 @@ class TestSameBits:
                 assert captured.hybridized.startswith("1 program")
 
     @pytest.mark.parametrize("n", [2, 1000, 70_000])
-    def test_slices_that_are_written(self, n: int) -> None:
+    def test_written_slices(self, n: int) -> None:
         """Fused or in order: a step that reads what another writes in part, before and after."""
 
         def program(x: Any, y: Any) -> Any:
@@ -107,7 +107,7 @@ class TestSameBits:
                 found = z[part] + 1
             assert all_same_bits(found, np.sqrt(x) * (2 if part.start is None else 3) + 1)
 
-    def test_runs_at_one_time(self) -> None:
+    def test_concurrent_runs(self) -> None:
         """Calls in flight have tiles of their own, from several threads too."""
         captured = forerun.hybrid(polynomial)
         inputs = [np.linspace(-1, 1, 60_000) * (k + 1) for k in range(12)]
@@ -177,7 +177,7 @@ class TestOperations:
         captured(np.ones(100_000))
         assert captured.hybridized == "1 program: multiply, tanh, add"
 
-    def test_no_step_waits_for_a_task_of_others(self) -> None:
+    def test_no_step_waits_for_an_unrelated_task(self) -> None:
         go = threading.Event()
 
         def late(x: numpy.ndarray) -> numpy.ndarray:
@@ -219,7 +219,7 @@ class TestOperations:
 
 
 class TestMemory:
-    def test_values_in_tiles_take_none(self) -> None:
+    def test_values_in_tiles_take_no_memory(self) -> None:
         """A call takes memory for its result, and for none of the forty values before it."""
         x = np.ones(100_000)
         captured = forerun.hybrid(polynomial)
@@ -230,7 +230,7 @@ class TestMemory:
         assert forerun.memory()["peak"] - before <= x.nbytes + 4096
 
     def test_programs_that_keep_much_are_not_fused(self) -> None:
-        """The engine fuses what memory allows, where all results at once would be too much."""
+        """The engine fuses as many steps as memory allows, where all results at once would be too much."""
         n = 1 << 20
 
         def program(x: Any) -> Any:
@@ -244,8 +244,8 @@ class TestMemory:
             assert all_same_bits([y.asnumpy() for y in captured(x)], [y.asnumpy() for y in program(x)])
 
 
-def test_poison() -> None:
-    """A failed argument fails what the program computes, at the line of the failure, and no other call."""
+def test_a_failed_argument_poisons_the_results_of_its_call() -> None:
+    """A failed argument poisons the results of its call, with the line of the failure, and of no other call."""
     captured = forerun.hybrid(polynomial)
     good = np.ones(100_000)
     expected = captured(good).asnumpy()

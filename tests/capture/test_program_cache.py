@@ -1,4 +1,4 @@
-"""Programs by signature: how many are kept, which are dropped, and that copies have none."""
+"""Programs by signature: how many are kept, which are dropped, and that copies have no programs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def adder(n: int) -> Any:
         return capture.program((x,), [x + n], "add", free=1)
 
 
-def test_the_program_that_suits_is_issued() -> None:
+def test_the_matching_program_is_issued() -> None:
     cache: ProgramCache[Any] = ProgramCache()
     for n in (1, 2):
         cache.add("same", adder(n))
@@ -46,7 +46,7 @@ def test_the_oldest_programs_and_signatures_are_dropped() -> None:
     assert len(cache) == 3
 
 
-def test_as_many_are_kept_as_are_allowed() -> None:
+def test_the_number_of_kept_programs_is_bounded() -> None:
     cache: ProgramCache[Any] = ProgramCache()
     program = adder(1)
     for n in range(cache.most):

@@ -187,7 +187,7 @@ def test_memory_stays_flat() -> None:
     assert len(trainer.optimizer._programs.cache) == 1
 
 
-def test_a_block_that_is_gone_takes_its_programs_along() -> None:
+def test_programs_are_freed_with_their_block() -> None:
     before = _live()
     net = mlp()
     net.initialize()

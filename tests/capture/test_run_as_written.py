@@ -41,7 +41,7 @@ class Straight(autograd.Function):
         return g * self.saved_tensors[0]
 
 
-def test_functions_of_ones_own_run_as_written() -> None:
+def test_custom_functions_run_as_written() -> None:
     block = nn.HybridLambda(lambda x: Straight()(x))
     block.hybridize()
     for value in (2.0, 3.0):

@@ -133,7 +133,7 @@ def test_updates_of_several_weights_are_those_of_each(name: str, dtype: str) -> 
     assert all_same_bits(weights(False), weights(True))
 
 
-def test_an_optimizer_of_ones_own_runs_as_written() -> None:
+def test_a_custom_optimizer_runs_as_written() -> None:
     class Counting(optimizer.SGD):
         def step(self, weight: Any, g: Any, state: Any, lr: Any) -> None:
             weight += state["t"]

@@ -1,4 +1,4 @@
-"""Which calls one program stands for: shapes, dtypes, layouts, plain arguments and what is written."""
+"""Which calls one program stands for: shapes, dtypes, layouts, plain arguments and written arrays."""
 
 from __future__ import annotations
 

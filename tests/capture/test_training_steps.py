@@ -118,7 +118,7 @@ def test_shapes_that_wait_for_the_first_call() -> None:
     assert found[1].runs == 2
 
 
-def test_a_network_that_is_hybridized_and_has_run() -> None:
+def test_a_hybridized_network_after_a_call() -> None:
     trainings = both(hybridize=True)
     for training in trainings:
         npx.random.seed(7)
@@ -131,7 +131,7 @@ def test_a_network_that_is_hybridized_and_has_run() -> None:
     assert trainings[1].runs == 1
 
 
-def test_a_scheduler_is_asked_in_each_call() -> None:
+def test_each_call_uses_the_scheduler() -> None:
     trainings = both(lr_scheduler=lambda n: 0.5 / n)
     for training in trainings:
         npx.random.seed(7)
@@ -198,7 +198,7 @@ def test_changes_between_calls_are_seen(change: str, tmp_path: Path) -> None:
     assert trainings[1].runs <= 2
 
 
-def test_a_call_that_does_not_suit_counts_no_step() -> None:
+def test_a_mismatching_call_does_not_count_a_step() -> None:
     training = Training(True, "adam")
     training.step(*batch())
     state = training.trainer._states[0][0]
@@ -207,7 +207,7 @@ def test_a_call_that_does_not_suit_counts_no_step() -> None:
     assert (state["t"], training.trainer.optimizer.num_update, training.runs) == (2, 2, 2)
 
 
-def test_gradients_that_are_computed_outside() -> None:
+def test_gradients_computed_outside_of_the_function() -> None:
     trainings = [Training(False), Training(False)]
     update = forerun.hybrid(lambda: trainings[1].trainer.step(6))
     for training, end in zip(trainings, (lambda: trainings[0].trainer.step(6), update)):
@@ -256,7 +256,7 @@ class Fading(optimizer.Optimizer):
         weight -= lr / self.count * g
 
 
-def test_a_rule_with_facts_of_its_own_runs_as_written() -> None:
+def test_a_custom_rule_runs_as_written() -> None:
     trainings = both()
     for training in trainings:
         npx.random.seed(7)
@@ -291,7 +291,7 @@ def test_two_trainers_and_two_steps_of_one() -> None:
         numpy.testing.assert_array_equal(x, y)
 
 
-def test_an_updater_and_an_optimizer_of_its_own() -> None:
+def test_an_updater_and_a_separate_optimizer() -> None:
     found = []
     for whole in (False, True):
         w, v = np.ones(4), np.ones(4)
@@ -358,7 +358,7 @@ def test_a_step_in_the_spelling_of_torch_may_return_its_loss() -> None:
     assert found[0] == found[1]
 
 
-def test_a_tape_that_is_kept_is_not_spent() -> None:
+def test_a_retained_tape_can_be_used_again() -> None:
     w = torch.ones(3, requires_grad=True)
 
     @forerun.hybrid

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.usefixtures("engine")
 
 
 class Talks(gluon.HybridBlock):
-    """Shows what it computes with in each way there is, and says what was seen."""
+    """Shows its inputs in each possible way, and records the texts."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -142,7 +142,7 @@ def test_code_that_depends_on_values_runs_as_written(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", LOOKS)
-def test_strict_makes_it_an_error(name: str) -> None:
+def test_strict_raises(name: str) -> None:
     block = nn.HybridLambda(lambda x: LOOKS[name](x))
     block.hybridize(strict=True)
     for _ in range(2):
@@ -204,7 +204,7 @@ def trained(hybrid: bool, make: Callable[[], Any], steps: int = 3) -> tuple[Any,
     return net, [*found, net(x).tolist(), np.random.uniform(size=2).tolist()]
 
 
-def test_nothing_happens_twice() -> None:
+def test_side_effects_happen_once() -> None:
     plain, expected = trained(False, Norm)
     with pytest.warns(UserWarning, match="depends on values") as caught:
         net, found = trained(True, Norm)
@@ -232,7 +232,7 @@ def test_a_nested_block_warns_once_and_the_others_stay_hybridized() -> None:
     assert "runs as written" in net[1].hybridized
 
 
-def test_blocks_that_look_in_other_lines_warn_each() -> None:
+def test_each_line_that_reads_values_warns() -> None:
     net = nn.HybridSequential()
     net.add(nn.HybridLambda(lambda x: x * x.max().item()))
     net.add(nn.HybridLambda(lambda x: x * x.min().item()))
@@ -280,7 +280,7 @@ def test_shapes_that_wait_for_data() -> None:
     assert len(caught) == 1
 
 
-def test_predicting_may_be_recorded_where_training_looks() -> None:
+def test_prediction_is_captured_if_only_training_reads_values() -> None:
     block = nn.HybridLambda(lambda x: x * 2 if not autograd.is_training() or x.sum() > 0 else x)
     block.hybridize()
     x = np.ones(2)
@@ -301,8 +301,8 @@ def test_first_calls_from_several_threads() -> None:
     assert len(caught) == 1
 
 
-def test_a_task_that_runs_while_the_block_waits_is_not_its_code() -> None:
-    """A thread that waits runs tasks: what they issue and print belongs to no program."""
+def test_tasks_run_during_a_wait_of_the_block_are_not_captured() -> None:
+    """A thread that waits runs tasks: operations that they issue and texts that they print belong to no program."""
     texts: list[str] = []
 
     def task(x: Any) -> Any:
@@ -321,7 +321,7 @@ def test_a_task_that_runs_while_the_block_waits_is_not_its_code() -> None:
     assert texts == ["array([3.])"] * 2
 
 
-def test_a_warning_that_is_an_error_comes_once() -> None:
+def test_a_warning_as_an_error_is_raised_once() -> None:
     block = nn.HybridLambda(lambda x: x * x.sum().item())
     block.hybridize()
     with pytest.raises(UserWarning, match="depends on values"):
@@ -343,7 +343,7 @@ def test_export_names_the_line(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_optimizers_of_ones_own_that_look() -> None:
+def test_custom_optimizers_that_read_values() -> None:
     class Bounded(optimizer.Optimizer):
         constants = ()
 

@@ -78,7 +78,7 @@ def test_loops_are_compiled_once_and_used_for_every_size():
     assert check(program, numbers(3001), numbers(3001, seed=1)) == 0
 
 
-def test_stencils_walk_rows():
+def test_stencils_are_computed_row_by_row():
     def program(x):
         y = x[1:-1, 1:-1] * 4 - x[:-2, 1:-1] - x[2:, 1:-1] - x[1:-1, :-2] - x[1:-1, 2:]
         return y * 0.25 + x[1:-1, 1:-1], np.where(y > 0, y, -y)
@@ -295,7 +295,7 @@ def good():
 """
 
 
-def test_a_process_that_forks_and_its_child_go_on():
+def test_parent_and_forked_child_continue():
     done = run(
         START
         + """
@@ -320,7 +320,7 @@ def test_a_process_may_end_while_a_loop_is_compiled():
         assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_a_compiler_that_fails_is_reported_and_the_program_goes_on():
+def test_a_failing_compiler_is_reported_and_the_program_continues():
     done = run(
         START
         + """
@@ -367,7 +367,7 @@ def test_the_compiler_is_not_loaded_for_short_programs():
     assert (done.returncode, done.stdout.splitlines()[-1], done.stderr) == (0, "False", "")
 
 
-def test_the_environment_can_turn_it_off():
+def test_the_environment_disables_compilation():
     done = run(START + "assert all(good() for _ in range(3))\n_core.wait_for_loop_compiler()\n"
                "print(forerun.stats()['compiled'])\n", FORERUN_PASSES="drop,fuse")  # fmt: skip
     assert (done.returncode, done.stdout) == (0, "0\n"), done.stderr

@@ -1,4 +1,4 @@
-"""Code of loops: each formula has NumPy's bits for every dtype, whatever the length and whatever the processor has."""
+"""Code of loops: each formula has NumPy's bits for every dtype, for any length and on any processor."""
 
 import ctypes
 import itertools
@@ -164,7 +164,7 @@ def test_a_result_may_take_the_place_of_an_operand(target):
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int16", "bool"])
 @pytest.mark.parametrize("n", [1, 7, 8, 11, 40])
-def test_rows_of_operands_that_are_walked_in_every_way(n, dtype, target):
+def test_rows_of_operands_with_all_strides(n, dtype, target):
     """Rows with gaps, elements that are apart, one element for a row, and one for all."""
     rows, size = 5, numpy.dtype(dtype).itemsize
     dense, apart = special(dtype, rows * (n + 3), 1).reshape(rows, n + 3), special(dtype, rows * n * 3, 2)

@@ -1,4 +1,4 @@
-"""Libraries from PyPI on forerun arrays: what docs/reference/clients.md says is what they do."""
+"""Libraries from PyPI on forerun arrays: their results are those in docs/reference/clients.md."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ ORDERS = ["from forerun import np; import einops", "import einops; from forerun 
 
 
 @pytest.mark.parametrize("imports", ORDERS)
-def test_einops_knows_our_arrays_in_any_order_of_imports(imports: str) -> None:
+def test_einops_accepts_arrays_in_any_order_of_imports(imports: str) -> None:
     need("einops")
     rest = "print(einops.rearrange(np.ones((2, 3)), 'i j -> j i').shape)"
     assert output(f"{imports}; {rest}") == ["(3,", "2)"]
 
 
 @pytest.mark.parametrize("imports", [order.replace("einops", "dask.array") for order in ORDERS])
-def test_dask_finds_percentiles_of_our_arrays_in_any_order_of_imports(imports: str) -> None:
+def test_dask_percentiles_of_arrays_in_any_order_of_imports(imports: str) -> None:
     need("dask")
     rest = "x = dask.array.from_array(np.arange(5), chunks=5, asarray=False, name=False)"
     assert output(f"{imports}; {rest}; print(type(dask.array.percentile(x, 50).compute()) is np.ndarray)") == ["True"]
@@ -73,7 +73,7 @@ def test_a_library_is_imported_only_by_its_users(library: str, module: str) -> N
 
 
 @pytest.mark.parametrize(("library", "part"), [("scipy", "constants"), ("sklearn", "_loss")])
-def test_a_librarys_own_tests_find_our_arrays(library: str, part: str) -> None:
+def test_a_librarys_own_tests_use_forerun_arrays(library: str, part: str) -> None:
     need(library)
     tool = page.ROOT / "compatibility" / "suites.py"
     command = [sys.executable, str(tool), library, part]

@@ -54,7 +54,7 @@ def suites(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
     return tool
 
 
-def test_each_test_is_run_once_whatever_others_do(suites: ModuleType, tmp_path: Path) -> None:
+def test_each_test_is_run_once_after_crashes_of_others(suites: ModuleType, tmp_path: Path) -> None:
     assert suites.run("scipy", "part") == Counter(passed=3, failed=5, skipped=1)
     listed = (tmp_path / "scipy.part.failures.txt").read_text()
     reasons = [line.split(" x ")[1] for line in listed.splitlines() if " x " in line]
@@ -81,7 +81,7 @@ def test_resume_skips_recorded_tests(suites: ModuleType, capsys: pytest.CaptureF
 
 
 @pytest.mark.parametrize(("end", "status"), [("raise SystemExit(3)", 3), ("__import__('signal').pause()", -9)])
-def test_a_suite_that_does_not_start_says_so(end: str, status: int, suites: ModuleType, monkeypatch: Any) -> None:
+def test_a_suite_that_does_not_start_is_reported(end: str, status: int, suites: ModuleType, monkeypatch: Any) -> None:
     program = f"print('no pytest here', flush=True); {end}"
     monkeypatch.setattr(suites, "command", lambda *_: [sys.executable, "-c", program])
     monkeypatch.setattr(suites, "START", 0)

@@ -110,7 +110,7 @@ def test_an_experiment_on_gpus(on_gpus: Experiment, tmp_path: Path) -> None:
     assert forerun.config() == before
 
 
-def test_experiments_say_how_many_gpus_they_need() -> None:
+def test_experiments_name_the_required_number_of_gpus() -> None:
     gpus()
     from forerun.tour import measure
 

@@ -9,7 +9,7 @@ import pytest
 from tests.support.device_plugins.far_device import lines_of
 
 
-def test_a_device_that_dies_takes_its_arrays_with_it() -> None:
+def test_arrays_of_a_failed_device_raise() -> None:
     program = """
 x, y, z = np.ones(4, device=gpu), np.ones(4, device=other), np.ones(4)
 before = np.exp(x)
@@ -31,7 +31,7 @@ print((y + 1).sum(), (z + 1).sum(), y.copyto(forerun.cpu(0)).sum(), z.copyto(oth
     assert last == "8.0 8.0 4.0 4.0"
 
 
-def test_a_loop_on_a_device_that_dies_ends_with_the_line() -> None:
+def test_a_loop_on_a_failed_device_raises_with_its_line() -> None:
     program = """
 x = np.ones(4, device=gpu)
 x.wait()
@@ -127,7 +127,7 @@ for _ in range(5):
 """
         assert lines_of(program, bytes=1_900_000) == ["10.0"] * 5
 
-    def test_memory_that_others_have(self) -> None:
+    def test_memory_of_other_arrays(self) -> None:
         """An operation that the plugin refuses is tried again as the oldest one, and then fails with the bytes."""
         program = """
 a = np.ones((160_000,), device=gpu)

@@ -77,7 +77,7 @@ class TestCopies:
             x.T.copyto(z := np.zeros((4, 3), device=there))
             numpy.testing.assert_array_equal(z.numpy(), VALUES.T)
 
-    def test_copies_stay_where_they_are(self, x: Any) -> None:
+    def test_copies_stay_on_their_device(self, x: Any) -> None:
         for y in (x.copy(), copy.copy(x), copy.deepcopy(x), np.array(x)):
             assert y.device == x.device
             y += 1
@@ -133,7 +133,7 @@ class TestDlpack:
         numpy.testing.assert_array_equal(np.from_dlpack(x).numpy(), VALUES)
         assert np.from_dlpack(x, device="cpu").device == npx.cpu(0)
 
-    def test_of_others(self, one: forerun.Device) -> None:
+    def test_import_to_a_gpu_copies(self, one: forerun.Device) -> None:
         y = np.from_dlpack(VALUES, device=one)
         assert y.device == one
         numpy.testing.assert_array_equal(y.numpy(), VALUES)
@@ -222,7 +222,7 @@ def test_one_window_of_a_pool_may_have_any_step() -> None:
         assert (x.grad[..., 3:] == 0).all().item()
 
 
-def test_bytes_beside_a_bool_that_is_written_stay() -> None:
+def test_writing_a_bool_keeps_neighbouring_bytes() -> None:
     x = np.array([0, 2, 0], "uint8", device=gpus(1)[0])
     x.view("bool")[0] = True
     assert x.tolist() == [1, 2, 0]

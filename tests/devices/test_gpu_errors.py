@@ -58,7 +58,7 @@ print(os.waitpid(child, 0)[1], y, (x + 1).sum())
 """
 
 
-def test_a_forked_child_is_refused_and_the_parent_goes_on() -> None:
+def test_a_forked_child_raises_and_the_parent_continues() -> None:
     done = run(FORKING)
     assert done.returncode == 0, done.stderr
     child, parent = done.stdout.splitlines()

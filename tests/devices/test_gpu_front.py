@@ -16,7 +16,7 @@ from tests.support.processes.subprocesses import execute, output
 
 
 class TestFinding:
-    def test_nothing_of_plugins_is_loaded_before_a_gpu_is_used(self) -> None:
+    def test_plugins_are_loaded_on_first_use_of_a_gpu(self) -> None:
         program = f"""
 import sys; from pathlib import Path
 x = (np.ones(3) + 1).numpy()
@@ -29,7 +29,7 @@ print(*loaded(), forerun.gpu(0)); forerun.num_gpus(); print(*loaded())
     def test_number_of_gpus(self) -> None:
         assert words_of("print(forerun.num_gpus(), forerun.npx.num_gpus())") == ["2", "2"]
 
-    def test_without_plugins_there_are_none(self) -> None:
+    def test_num_gpus_without_plugins_is_zero(self) -> None:
         assert output("print(forerun.num_gpus())", FORERUN_PJRT="off") == ["0"]
         done = execute("np.ones(3, device='gpu:0')", FORERUN_PJRT="off")
         assert "got gpu(0), and there is no GPU: plugins are turned off" in done.stderr
@@ -78,7 +78,7 @@ np.ones(3, device="gpu:0")
         done = execute(program, FORERUN_PJRT=both, FORERUN_MODULE_CACHE="")
         assert done.stdout.split() == ["4", "gpu(3)", "3.0"], done.stderr
 
-    def test_a_file_that_is_no_plugin(self, tmp_path: Path) -> None:
+    def test_invalid_plugin_file_raises(self, tmp_path: Path) -> None:
         file = tmp_path / "plugin.so"
         file.write_text("text")
         done = execute("forerun.num_gpus()", FORERUN_PJRT=str(file))
@@ -89,7 +89,7 @@ np.ones(3, device="gpu:0")
         done = execute("np.ones(3, device='gpu:0')", FORERUN_PJRT="/no/such.so")
         assert """must be "auto", "off" or the files of plugins, got '/no/such.so'""" in done.stderr
 
-    def test_settings_of_plugins_hold_once_they_are_open(self) -> None:
+    def test_plugin_settings_cannot_change_after_opening(self) -> None:
         gpus()
         with pytest.raises(RuntimeError, match="pjrt must be set before the first use of a GPU, got 'off'"):
             forerun.configure(pjrt="off")
@@ -110,7 +110,7 @@ np.ones(3, device="gpu:0")
 
 
 class TestPlace:
-    def test_arrays_are_on_the_device_that_is_named(self) -> None:
+    def test_arrays_are_on_the_named_device(self) -> None:
         one, two = gpus()
         assert (np.ones(3, device="gpu:0").device, np.ones(3, device="cuda:1").device) == (one, two)
         assert npx.gpu(1).index == npx.gpu(0).index + 1
@@ -147,6 +147,6 @@ class TestPlace:
         assert (x + numpy.ones(3, "float32")).device == one
 
 
-def test_a_program_that_uses_gpus_ends_without_a_word() -> None:
+def test_a_program_with_gpus_exits_without_messages() -> None:
     done = run("x = np.ones((50, 50), device='gpu:1')\nfor _ in range(50): x = x @ x * 0.01\n")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

@@ -46,7 +46,7 @@ CALLS: dict[str, Callable[[Any, Any, Any, float], Any]] = {
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_an_operation_again(name: str) -> None:
+def test_a_repeated_operation(name: str) -> None:
     call, one = CALLS[name], gpus()[0]
     for k in range(3):  # the later ones are issued by the short way
         found = []
@@ -57,7 +57,7 @@ def test_an_operation_again(name: str) -> None:
         numpy.testing.assert_allclose(found[0], found[1], rtol=1e-6)
 
 
-def test_errors_of_an_operation_again() -> None:
+def test_errors_of_a_repeated_operation() -> None:
     """The text of an error is that of its own operation."""
     with gpus()[0]:
         x, wide = np.ones((4, 3)), np.ones((4, 5))

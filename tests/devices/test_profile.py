@@ -1,4 +1,5 @@
-"""The profiler on GPUs: a lane for each device and queue, what was compiled, and what ran on the host."""
+"""The profiler on GPUs: a lane for each device and queue, the compiled modules, and the operations that ran on the
+host."""
 
 from __future__ import annotations
 
@@ -81,7 +82,7 @@ def test_compiled_modules_and_host_operations_by_line(devices: list[forerun.Devi
     assert {(row.name, row.site) for row in again.compiled} == {(row.name, row.site) for row in trace.compiled}
 
 
-def test_nothing_is_printed_for_programs_without_them(devices: list[forerun.Device]) -> None:
+def test_programs_without_gpus_have_no_gpu_lines(devices: list[forerun.Device]) -> None:
     for device in (npx.cpu(0), devices[0]):
         with device:
             program([device])  # compiles, and computes

@@ -407,7 +407,7 @@ def test_values_that_an_operation_does_not_take(call: Any, error: Any, text: str
     assert not fallbacks()
 
 
-def test_good_values_beside_bad_ones(gpu: Any) -> None:
+def test_invalid_values_do_not_affect_valid_ones(gpu: Any) -> None:
     x = stored("float32", gpu)
     bad = np.take(x, np.array([9]), 0)
     assert np.take(x, np.array([5]), 0).shape == (1, 8)

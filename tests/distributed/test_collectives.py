@@ -1,4 +1,4 @@
-"""Operations between ranks, with MPI: what they compute, and what the others read when a rank fails."""
+"""Operations between ranks, with MPI: their results, and the errors of the other ranks when one fails."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ for dtype, function in [(dtype, f) for dtype in ("float64", "float32", "bfloat16
 
 
 @needs_mpi
-def test_a_rank_that_is_killed_fails_the_reads_of_the_others(tmp_path: Path) -> None:
+def test_reads_of_other_ranks_raise_after_a_kill(tmp_path: Path) -> None:
     found, _ = output(
         tmp_path,
         3,
@@ -130,7 +130,7 @@ print((np.ones(1) + 1).tolist())
 
 
 @needs_mpi
-def test_ranks_that_do_something_else_learn_both_lines(tmp_path: Path) -> None:
+def test_mismatched_operations_raise_with_both_lines(tmp_path: Path) -> None:
     found, _ = output(
         tmp_path,
         2,

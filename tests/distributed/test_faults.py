@@ -1,7 +1,7 @@
 """Random moments at which a rank is killed, raises, freezes, or goes another way, in two to four ranks.
 
-Every other rank must learn of it where it reads, in words that name the rank, what happened to it, and the line where
-this one waited; and nothing may be left running.
+Every other rank must learn of it where it reads, in words that name the rank, its failure, and the line where this one
+waited; and no process may keep running.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tests.support.processes.ranks import START, needs_mpi
 from tests.support.processes.subprocesses import environment
 
 # A loop like training: a sum, a broadcast, a gather and work between, step by step. In the chosen step the chosen rank
-# does what the words say.
+# fails as named by HOW.
 PROGRAM = (
     START
     + """
@@ -95,7 +95,7 @@ def remaining_processes(mark: str) -> list[str]:
 
 @needs_mpi
 @pytest.mark.parametrize(("how", "size", "failing", "when", "place", "large"), fault_cases())
-def test_the_others_learn_of_it(
+def test_other_ranks_raise_rank_failed(
     tmp_path: Path, how: str, size: int, failing: int, when: int, place: int, large: int
 ) -> None:
     file, mark = tmp_path / "program.py", f"mark-{os.getpid()}-{tmp_path.name}"

@@ -77,14 +77,14 @@ def ended(folder: Path, how: str, when: str, *options: str) -> subprocess.Comple
     ("how", "when", "status"),
     [("well", "early", 1), ("well", "late", 1), ("kill", "early", 128 + 9), ("raise", "late", 1)],
 )
-def test_the_others_learn_of_it(tmp_path: Path, how: str, when: str, status: int) -> None:
+def test_other_ranks_raise_rank_failed(tmp_path: Path, how: str, when: str, status: int) -> None:
     done = ended(tmp_path, how, when)
     assert done.returncode == status
     assert "kills the ranks" not in done.stderr
 
 
 @needs_mpi
-def test_the_others_learn_of_it_while_mpi_keeps_the_rank(tmp_path: Path) -> None:
+def test_other_ranks_raise_while_mpi_holds_the_failed_rank(tmp_path: Path) -> None:
     assert ended(tmp_path, "own", "early", "--grace", "1").returncode != 0
 
 
@@ -121,7 +121,7 @@ except dist.RankFailed as error: print("learned", error, x.tolist(), flush=True)
         ("raise", 1, "raised ValueError: a mistake at "),
     ],
 )
-def test_the_others_learn_of_it_while_mpi_begins(tmp_path: Path, how: str, status: int, says: str) -> None:
+def test_other_ranks_raise_during_mpi_initialization(tmp_path: Path, how: str, status: int, says: str) -> None:
     done = run_ranks(tmp_path, 3, WHILE_MPI_BEGINS, HOW=how)
     check_reports_of_failed_rank_2(done, status, "(host ", says, "; this rank waited in allreduce [2.0, 2.0, 2.0]")
 

@@ -1,4 +1,4 @@
-"""Messages from one rank to another: what arrives, and what ranks learn where a recv does not match its send."""
+"""Messages from one rank to another: their values, and the errors where a recv does not match its send."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ BEFORE = r"rank 2 \(pid \d+\) ended before its first operation between ranks; th
     ("how", "when"),
     [("well", "first"), ("abruptly", "first"), ("raise", "first"), ("well", "second"), ("raise", "second")],
 )
-def test_the_others_learn_that_a_rank_has_ended(tmp_path: Path, how: str, when: str) -> None:
+def test_other_ranks_raise_after_a_rank_has_exited(tmp_path: Path, how: str, when: str) -> None:
     done = run_mpiexec(tmp_path, 3, PROGRAM, HOW=how, WHEN=when)
     lines = [line for line in done.stdout.splitlines() if "learned" in line]
     # Open MPI's launcher may kill the others first.
@@ -96,7 +96,7 @@ except dist.RankFailed as error:
         ("elsewhere", r"rank 1 \(host another, pid \d+\) is frozen: there was no sign of life for \d s"),
     ],
 )
-def test_the_others_learn_that_a_rank_is_frozen(tmp_path: Path, how: str, says: str) -> None:
+def test_other_ranks_raise_after_a_rank_is_frozen(tmp_path: Path, how: str, says: str) -> None:
     """Also of one on another machine: only its name differs from the others' here."""
     done = run_mpiexec(tmp_path, 3, WATCHED, HOW=how)
     # Open MPI's launcher lets the rank go on where it ends all.

@@ -1,4 +1,5 @@
-"""Synchronous mode does not wait for a message that comes only when this rank goes on, nor for what depends on it."""
+"""Synchronous mode does not wait for a message that comes only when this rank goes on, nor for operations that depend
+on it."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ for step in range(3):
         total = dist.allreduce(z) * 2              # of a value that is computed later
     v += 1                                         # no operation in flight reads it
     u = y + v
-    v *= 2                                         # what `u` read must stay until then
+    v *= 2                                         # `u` reads the values before
     v[0] = y[1]
     total.backward()
     dist.send(w * 1.5 + step, other)
@@ -40,7 +41,7 @@ def test_ranks_that_compute_with_a_message_before_they_send(tmp_path: Path) -> N
 
 @needs_mpi
 def test_operations_without_messages_complete_at_the_call(tmp_path: Path) -> None:
-    """Also after one has arrived: what was left queued before does not count any more."""
+    """Also after one has arrived: operations that were queued before do not count any more."""
     found = lines_of(
         tmp_path,
         2,
@@ -68,7 +69,7 @@ else:
 
 @needs_mpi
 @pytest.mark.parametrize("engine", ["sync", "async"])
-def test_an_error_of_a_queued_operation_is_raised_where_it_is_read(tmp_path: Path, engine: str) -> None:
+def test_an_error_of_a_queued_operation_is_raised_at_the_read(tmp_path: Path, engine: str) -> None:
     found = lines_of(
         tmp_path,
         2,
@@ -88,7 +89,8 @@ else:
     assert found == [["issued", "LinAlgError"], []]
 
 
-# Rank 0 comes to a collective first; the others come to it, or to its end, only with what rank 0 sends behind it.
+# Rank 0 comes to a collective first; the others come to it, or to its end, only after a message that rank 0 sends
+# behind it.
 BEHIND_A_MESSAGE = """
 r, last = dist.rank(), dist.size() - 1
 x = np.arange(3.0) + r
@@ -111,7 +113,7 @@ for where, step in [("read", 0), ("read", 1), ("result", 0), ("result", 1)]:
 
 @needs_mpi
 @pytest.mark.parametrize("size", [2, 3])
-def test_a_collective_that_others_come_to_after_a_later_message(tmp_path: Path, size: int) -> None:
+def test_other_ranks_issue_a_collective_after_a_later_message(tmp_path: Path, size: int) -> None:
     """Which they read before they come to it, or compute with."""
     engines = ("async", "sync")
     ahead, waiting = (lines_of(tmp_path, size, BEHIND_A_MESSAGE, FORERUN_ENGINE=engine) for engine in engines)
@@ -167,7 +169,7 @@ for comes, brings in [
 
 
 @needs_mpi
-def test_a_collective_whose_call_was_not_waited_for_fails_where_it_is_read(tmp_path: Path) -> None:
+def test_a_queued_collective_raises_at_the_read(tmp_path: Path) -> None:
     """And the next one in its call again."""
     program = """
 if dist.rank() == 1: dist.recv((1,), source=0).tolist()

@@ -60,7 +60,7 @@ def test_with_json_standard_output_has_the_report_alone(tmp_path: Path) -> None:
 
 
 @needs_mpi
-def test_a_rank_that_is_killed_is_shown(tmp_path: Path) -> None:
+def test_a_killed_rank_is_shown(tmp_path: Path) -> None:
     done = command(tmp_path, "trace", "-n", "2", "--grace", "5", "train.py", "dies")
     assert done.returncode == 128 + 9
     assert "rank 1, died while it recorded" in done.stdout

@@ -1,4 +1,4 @@
-"""`Trainer(kvstore="dist_sync")`: ranks with parts of a batch do what one rank does with all of it, with equal bits."""
+"""`Trainer(kvstore="dist_sync")`: ranks with parts of a batch train as one rank with all of it, with equal bits."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_all_ranks_have_the_same_bits_and_the_results_of_one(size: int) -> None:
 
 
 @needs_mpi
-def test_gradients_that_are_old_on_some_ranks_are_an_error_on_all(tmp_path: Path) -> None:
+def test_stale_gradients_on_some_ranks_raise_on_all(tmp_path: Path) -> None:
     found, _ = output(
         tmp_path,
         2,

@@ -1,4 +1,4 @@
-"""The page of NumPy's names says what is seen when they are called."""
+"""The page of NumPy's names agrees with the observed behaviour of calls."""
 
 from __future__ import annotations
 

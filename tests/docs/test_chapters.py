@@ -52,7 +52,7 @@ class Run(NamedTuple):
 
     names: dict[str, Any]
     printed: str
-    shown: list[str]  # what a notebook would show below a listing
+    shown: list[str]  # the output that a notebook would show below a listing
 
     @property
     def labels(self) -> list[str]:

@@ -88,11 +88,11 @@ def missing_programs(text: str) -> list[str]:
 @pytest.mark.parametrize(
     "path", [*READ_AS_FILES, ROOT / "Makefile"], ids=lambda path: path.relative_to(ROOT).as_posix()
 )
-def test_programs_that_pages_name_are_there(path):
+def test_programs_named_on_pages_exist(path):
     assert path.name == "CHANGELOG.md" or missing_programs(path.read_text(encoding="utf-8")) == []
 
 
-def test_the_check_sees_a_program_that_is_not_there():
+def test_a_missing_program_is_found():
     assert missing_programs("run `python benchmarks/gpu.py` and tools/none.py.") == ["tools/none.py"]
 
 
@@ -108,7 +108,7 @@ def test_figures_name_files_from_the_root_of_the_project():
     assert [line for line in lines if "/docs/_ext/" in line or "/benchmarks/" in line] == []
 
 
-def test_figures_are_those_that_are_drawn(helper):
+def test_figures_on_pages_are_drawn(helper):
     figures = helper("figures")
     source = (DOCS / "_ext" / "figures.py").read_text()
     names = {file.stem for file in figures.FOLDER.glob("*.svg")}
@@ -202,7 +202,7 @@ class TestDocstrings:
         assert foreign(None, "class", "x", subprocess.run, False, None)
         assert foreign(None, "class", "x", forerun.pace, False, None) is None
 
-    def test_types_that_say_nothing_are_left_out(self, helper):
+    def test_uninformative_types_are_left_out(self, helper):
         signature = helper("docstrings").signature
         given = signature(None, "", "", None, None, "(a: ~typing.Any, axis: int | None = None)", "~typing.Any")
         assert given == ("(a, axis: int | None = None)", None)
@@ -211,7 +211,7 @@ class TestDocstrings:
 class TestReadme:
     TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 
-    def test_its_first_program_runs(self):
+    def test_first_program_runs(self):
         program = re.search(r"^```python\n(from forerun.*?)^```", self.TEXT, re.MULTILINE | re.DOTALL)
         assert program is not None
         done = subprocess.run(
@@ -219,7 +219,7 @@ class TestReadme:
         )
         assert abs(float(done.stdout)) > 0
 
-    def test_its_table_has_the_figures_of_the_page_of_benchmarks(self):
+    def test_table_has_the_figures_of_the_benchmark_page(self):
         page = (DOCS / "project" / "benchmarks.md").read_text(encoding="utf-8")
         columns, *measured = rows_of(page[page.index("## Comparison with other libraries") :])
         known = {row[0]: dict(zip(columns[1:], row[1:])) for row in measured}

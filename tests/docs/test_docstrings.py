@@ -159,5 +159,5 @@ class TestElementwise:
         op = Elementwise(np.tanh.ufunc, "other_tanh", ("x",), None, "Another library's text.")
         assert op.__doc__ == "Another library's text."
 
-    def test_the_class_has_its_own(self):
+    def test_the_class_has_a_docstring(self):
         assert Elementwise.__doc__.startswith("An element-wise op")

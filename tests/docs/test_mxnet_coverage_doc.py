@@ -1,4 +1,4 @@
-"""The page of MXNet's names says what is found when they are looked for."""
+"""The page of MXNet's names agrees with a lookup of each name."""
 
 from __future__ import annotations
 

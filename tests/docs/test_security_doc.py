@@ -1,4 +1,4 @@
-"""SECURITY.md: what it promises about imports, the network and evaluated text is what the source does."""
+"""SECURITY.md: the source keeps its promises about imports, the network and evaluated text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.support.paths import ROOT
 SOURCE = ROOT / "src" / "forerun"
 Nodes = dict[str, list[ast.AST]]
 
-# Modules of Python's library that reach outside of the interpreter, or run what they read.
+# Modules of Python's library that reach outside of the interpreter, or run code that they read.
 OUTSIDE = {
     "code", "codeop", "ctypes", "dbm", "ftplib", "http", "imaplib", "mailbox", "marshal", "multiprocessing", "nntplib",
     "pickle", "poplib", "pty", "runpy", "shelve", "smtplib", "socket", "socketserver", "ssl", "subprocess",
@@ -102,7 +102,7 @@ def test_no_text_is_run(nodes: Nodes) -> None:
     assert calls == []
 
 
-def test_nothing_that_was_pickled_is_read_but_by_loaders(nodes: Nodes) -> None:
+def test_only_loaders_unpickle(nodes: Nodes) -> None:
     readers = {
         path for path, inside in nodes.items() for node in inside
         if isinstance(node, ast.Call) and called(node) in {"load", "loads", "Unpickler"}

@@ -44,7 +44,7 @@ def brief(task: Callable[..., Any], n: int = 2, x: Any = None) -> Any:
     return _core.host(task, inputs, [((n,), numpy.dtype("float32"))], None, "task", at_once=NEVER_AT_ONCE)[0]
 
 
-def test_a_waiting_thread_runs_it_while_no_worker_is_free() -> None:
+def test_a_waiting_thread_runs_brief_tasks() -> None:
     where = []
 
     def task(v: numpy.ndarray) -> numpy.ndarray:
@@ -134,7 +134,7 @@ def test_dependent_operations_continue() -> None:
         assert not release.is_set()
 
 
-def test_a_captured_program_repeats_it_as_one() -> None:
+def test_a_captured_program_repeats_brief_tasks() -> None:
     where = []
 
     def task(v: numpy.ndarray) -> numpy.ndarray:

@@ -1,4 +1,4 @@
-"""Two logical devices on one CPU: where arrays are, what may meet, and the queue that carries them over."""
+"""Two logical devices on one CPU: the place of arrays, operands on two devices, and the queue for copies."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class TestDevice:
         assert HERE != "cpu(0)"
 
     @pytest.mark.parametrize("device", [forerun.cpu(64), forerun.cpu(-1), forerun.gpu(-1), "cpu:64", "gpu:64", "tpu:1"])
-    def test_device_that_is_not_there(self, two, device):
+    def test_missing_device_raises(self, two, device):
         for use in (
             lambda: np.ones(2, device=device),
             lambda: np.array([1.0], ctx=device),
@@ -72,11 +72,11 @@ class TestDevice:
             with pytest.raises(ValueError, match=r"device: must be one of cpu\(0\) to cpu\(63\).*, got "):
                 use()
 
-    def test_string_that_is_no_device(self, two):
+    def test_invalid_device_string_raises(self, two):
         with pytest.raises(ValueError, match=r"device: .* got 'cpu:x'"):
             np.ones(2, device="cpu:x")
 
-    def test_device_that_is_not_one(self, two):
+    def test_invalid_device_object_raises(self, two):
         with pytest.raises(TypeError, match=r"device: .* got float"):
             np.ones(2, device=1.5)
 
@@ -201,7 +201,7 @@ class TestCopies:
         assert y.device == THERE
         assert y.tolist() == expected
 
-    def test_where_it_is_already(self, two):
+    def test_as_in_ctx_on_the_same_device_returns_the_array(self, two):
         x = np.ones(3)
         assert x.as_in_ctx(HERE) is x
         y = x.copyto(HERE)
@@ -214,7 +214,7 @@ class TestCopies:
         assert x.tolist() == [[0, 0, 0], [0, 1, 2]]
         assert x.device == HERE
 
-    def test_there_and_back(self, two):
+    def test_copy_to_another_device_and_back(self, two):
         x = np.arange(50_000)
         y = x
         for i in range(20):
@@ -270,7 +270,7 @@ class TestCopies:
             go.set()
         assert task.item() == 1
 
-    def test_error_goes_along(self, ahead):
+    def test_copies_propagate_errors(self, ahead):
         y = np.take(np.ones(3), np.array([7])).copyto(THERE) + 1
         for _ in range(2):
             with pytest.raises(IndexError, match="take: "):
@@ -309,7 +309,7 @@ class TestConfigure:
             assert [x[0].item() for x in arrays] == list(range(1, n + 1))
             assert len(forerun.devices()) == n
 
-    def test_context_of_a_device_that_went(self):
+    def test_context_of_a_removed_device(self):
         with running("1 worker"):
             forerun.configure(cpu_devices=2)
             with THERE:
@@ -317,7 +317,7 @@ class TestConfigure:
                 assert np.ones(1).device == THERE  # it shares the cores now
             assert np.ones(1).device == HERE
 
-    def test_values_of_a_device_that_went_can_be_read(self):
+    def test_values_of_a_removed_device_can_be_read(self):
         with running("1 worker"):
             forerun.configure(cpu_devices=2)
             x = np.ones(3, device=THERE) + 1

@@ -1,4 +1,4 @@
-"""Memory that comes from elsewhere than a kernel: what NumPy has made, pages of zeros, and arrays without values."""
+"""Memory that comes from elsewhere than a kernel: NumPy's results, pages of zeros, and arrays without values."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ def test_wait_in_a_task_raises_memory_error(settings):
     assert found[0].tolist() == [1.0] * 3
 
 
-def test_no_more_tasks_are_at_work_than_there_are_workers(settings):
+def test_at_most_as_many_tasks_run_as_workers_exist(settings):
     """Also where relief workers have replaced some that waited."""
     forerun.configure(workers=1)
     assert [x[0].item() for x in many(lambda v: np.sort(v).numpy(), 5)] == [1.0] * 5
@@ -163,7 +163,7 @@ def test_work_of_a_task_that_cannot_have_memory_fails(settings):
 
 
 @pytest.mark.parametrize("n", [2000])
-def test_others_go_on_while_the_oldest_takes_long(settings, n):
+def test_other_operations_run_while_the_oldest_takes_long(settings, n):
     """Operations that have ended behind it do not fill the window, however many there are."""
     forerun.configure(workers=2)
     go = threading.Event()

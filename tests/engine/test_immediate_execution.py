@@ -108,7 +108,7 @@ print(more, s["issued"] - s["at_once"], s["waits"], s["helped"], s["at_once"] > 
         assert operations_run_in_call(lambda: np.sin(x)) == 0
         assert operations_run_in_call(lambda: np.sin(x[:400])) == 1
 
-    def test_the_closed_gate_holds_it(self, gate: None) -> None:
+    def test_a_closed_gate_prevents_immediate_execution(self, gate: None) -> None:
         x = np.zeros(3)
         x[1] = 2
         made = [
@@ -250,7 +250,7 @@ class TestOrder:
         assert run_in_threads(4, work) == [alone] * 4
         assert [row.tolist() for row in shared] == [[v + i for v in before] for i in range(4)]
 
-    def test_a_child_goes_on(self) -> None:
+    def test_a_forked_child_continues(self) -> None:
         program = """
 import os
 from forerun import np
@@ -279,7 +279,7 @@ class TestFailures:
     }
 
     @pytest.mark.parametrize("name", MAKE)
-    def test_they_poison_and_every_read_raises_with_the_line(self, name: str) -> None:
+    def test_failures_poison_and_every_read_raises_with_the_line(self, name: str) -> None:
         make, error, text = self.MAKE[name]
         lines = range(make.__code__.co_firstlineno, make.__code__.co_firstlineno + 5)
         found = []
@@ -300,7 +300,7 @@ class TestFailures:
         assert [type(e) for e in group.value.exceptions] == [IndexError, numpy.linalg.LinAlgError]
         assert _core.unseen_failures() == []
 
-    def test_of_two_the_first_counts(self) -> None:
+    def test_the_first_of_two_failures_is_raised(self) -> None:
         x, far = np.arange(3), np.array([7])
         a, b = x[far], x[far + 1]
         with closed_gate():
@@ -359,7 +359,7 @@ class TestFailures:
             assert raised.value.__context__ is None
         calls.clear()
 
-    def test_they_keep_no_frame_of_the_caller(self) -> None:
+    def test_failures_keep_no_frame_of_the_caller(self) -> None:
         class Thing:
             pass
 
@@ -386,13 +386,13 @@ def scattered() -> Any:
 
 
 class TestRecords:
-    def test_they_have_a_name_a_line_and_times(self) -> None:
+    def test_records_have_a_name_a_line_and_times(self) -> None:
         x = np.arange(4)
         with profiler.record() as p:
             y = x + 1
             x[2] = 3
             z = np.sort(y)
-        line = TestRecords.test_they_have_a_name_a_line_and_times.__code__.co_firstlineno + 3
+        line = TestRecords.test_records_have_a_name_a_line_and_times.__code__.co_firstlineno + 3
         ops = p.trace.ops
         assert [e.name for e in ops] == ["add", "full", "sort"]
         assert [e.line.rsplit(":", 1)[1] for e in ops] == [str(line + i) for i in range(3)]
@@ -438,7 +438,7 @@ class TestRecords:
         assert kept.tolist() == [1, 1, 1]
         assert _core.in_use()["storages"] > 0
 
-    def test_memory_is_given_back(self) -> None:
+    def test_memory_is_released(self) -> None:
         before = _core.in_use()
         for _ in range(2000):
             x = np.zeros(100)

@@ -63,7 +63,7 @@ for _ in range(5):
     if pid == 0:
         (y,) = host(lambda v: v * 2, [np.ones(3)], [((3,), "float32")])   # only a worker runs it
         good = y.tolist() == [2, 2, 2]
-        _core.quiesce()               # what exit does: it joins the workers, which must be the child's own
+        _core.quiesce()               # as exit does: it joins the workers, which must be the child's own
         os._exit(0 if good else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
 stop.set()
@@ -102,7 +102,7 @@ if os.getpid() == main:
 
 
 def test_signal_that_raises_as_a_fork_ends_leaves_the_engine_open() -> None:
-    """Its handler ran as the first line of what opens the engine again, which it so never reached."""
+    """Its handler ran before the first line of the function that reopens the engine, so that this never ran."""
     assert output(SIGNAL.format(patience=PATIENCE / 2)) == ["True", "[2.0,", "2.0]", "0"]
 
 

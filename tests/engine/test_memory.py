@@ -1,4 +1,4 @@
-"""Memory: run-ahead does not cost any, limits hold, and what is dropped comes back."""
+"""Memory: run-ahead does not cost any, limits hold, and the memory of dropped arrays is returned."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def chain(each: Callable[[], None]) -> None:
 
 
 def products(each: Callable[[], None]) -> None:
-    """Short and long ops side by side: those that are ready early must not pile up what they make."""
+    """Short and long ops side by side: those that are ready early must not accumulate results."""
     a = np.ones((512, 512))
     total = np.zeros((512, 512))
     for i in range(60):
@@ -125,10 +125,10 @@ class TestRunAhead:
         with_barrier = max(peak(program, True) for _ in range(3))
         without = max(peak(program, False) for _ in range(3))
         assert with_barrier >= 2 * MB  # the program is big enough to tell
-        # 2 MiB may be ahead of any program; what several workers hold at once differs by an array or two.
+        # 2 MiB may be ahead of any program; the arrays that several workers hold at once differ by one or two.
         assert without <= 1.25 * with_barrier + (2 if ahead == "1 worker" else 5) * MB
 
-    def test_an_earlier_peak_is_no_excuse(self, ahead):
+    def test_an_earlier_peak_does_not_raise_the_budget(self, ahead):
         np.ones(64 * N).sum().item()
         forerun.waitall()
         assert taken_while_the_oldest_sleeps() <= 12 * MB
@@ -203,7 +203,7 @@ class TestLimit:
             assert limit == forerun.memory()["limit"]
             assert "test_memory.py" in caught.value.__notes__[0]
 
-    def test_process_goes_on(self):
+    def test_process_continues_after_memory_error(self):
         x = np.ones(3 * N)
         bad = x + 1
         with pytest.raises(MemoryError):
@@ -218,7 +218,7 @@ class TestLimit:
         with pytest.raises(MemoryError, match="asked for"):
             np.ones(forerun.memory()["limit"])
 
-    def test_ops_wait_for_memory_that_will_come_back(self):
+    def test_ops_wait_for_memory_that_will_be_freed(self):
         x = np.ones(N)
         sums = [((x + i) * 2).sum() for i in range(50)]  # one at a time fits, all at once do not
         assert [s.item() for s in sums] == [2 * N * (i + 1) for i in range(50)]
@@ -244,7 +244,7 @@ class TestLimit:
 
 
 class TestReturned:
-    def test_dropped_arrays(self, engine):
+    def test_memory_of_dropped_arrays_is_returned(self, engine):
         before = live()
         x = np.ones((4, N))
         y = x + 1
@@ -257,7 +257,7 @@ class TestReturned:
         del z
         assert live() == before
 
-    def test_dropped_before_they_are_there(self, ahead):
+    def test_arrays_dropped_before_they_are_computed(self, ahead):
         before = live()
         with closed_gate():
             x = np.ones(N)
@@ -290,7 +290,7 @@ class TestReturned:
         assert numpy.array_equal(values, numpy.arange(N))
         del others
 
-    def test_write_leaves_the_block_to_values_that_were_read(self, engine):
+    def test_write_allocates_other_memory_for_exported_values(self, engine):
         before = live()
         x = np.ones(N)
         values = x.numpy()

@@ -1,4 +1,4 @@
-"""Order: calls return at once, and reads see what program order says, whatever ran when."""
+"""Order: calls return at once, and reads see the values of program order, in any order of execution."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random programs: whatever the engine does with what piles up, a program reads what it reads step by step."""
+"""Random programs: with all passes, a program reads the same values as step by step."""
 
 from __future__ import annotations
 
@@ -82,6 +82,6 @@ def test_long_program_in_a_megabyte():
         assert running_ahead(steps, LARGE, room=100) == in_order(steps, LARGE, room=100)
 
 
-def test_a_program_that_goes_wrong_is_noticed():
+def test_a_wrong_result_is_detected():
     steps = [Step("make", 1, 1, 1), Step("copy", 0, 0, 0), Step("update", 0, 1, 0)]
     assert in_order(steps) != in_order(steps[:-1])

@@ -1,4 +1,4 @@
-"""Operations on parts of one array: what does not overlap is independent, what does is in order, in every mode."""
+"""Operations on parts of one array: regions that do not overlap are independent, others are in order, in every mode."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class TestIndependent:
     @pytest.mark.parametrize("workers", [2, 4])
     @pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS)
     def test_writes(self, pair, workers):
-        """The first write waits for a task, which waits for what reads the second."""
+        """The first write waits for a task, which waits for a reader of the second."""
         with configured(workers=workers):
             x = written((4, 6))
             first, second = pair(x)
@@ -88,7 +88,7 @@ class TestIndependent:
             assert (seen == 6).all()
 
     def test_a_write_beside_a_read(self):
-        """A task that looks at a part still runs when what was written beside it is read."""
+        """A task that reads a part still runs when values written beside it are read."""
         with configured(workers=2):
             x, go = written((4, 6)), threading.Event()
 
@@ -115,7 +115,7 @@ class TestIndependent:
             assert x.tolist() == [[3.0] * 6] * 2 + [[3.0] * 6] * 2
             assert (seen == 3).all()
 
-    def test_small_ones_are_in_order_with_all(self):
+    def test_small_ops_are_ordered_with_all_regions(self):
         """By default: to know more would cost more than it brings."""
         _core.set_apart_from(5000)
         x, go = written((4, 6)), threading.Event()
@@ -229,7 +229,7 @@ class TestMemoryOfOthers:
         assert total.item() == kept[0].size
         assert (kept[0] == 1).all()
 
-    def test_a_task_sees_how_its_part_lies(self, engine):
+    def test_a_task_gets_the_strides_of_its_part(self, engine):
         """Its sums are NumPy's, to the last bit: the copy that it gets is walked in the same order."""
         values = numpy.random.default_rng(3).standard_normal((50, 70))
         x = np.array(values)

@@ -83,7 +83,7 @@ def test_arrays_of_any_device(one: str, place: Any) -> None:
 
 
 @pytest.mark.parametrize("device", [forerun.cpu(64), forerun.cpu(-1), forerun.gpu(1), "cpu:64", "cpu:1000000000000"])
-def test_devices_that_cannot_be(one: str, device: Any) -> None:
+def test_invalid_devices_raise(one: str, device: Any) -> None:
     for use in (lambda: np.ones(2, device=device), lambda: np.ones(2).as_in_ctx(device), lambda: trained([device])):
         with pytest.raises(ValueError, match=r"device: must be one of cpu\(0\) to cpu\(63\), got "):
             use()
@@ -130,7 +130,7 @@ def test_queues_of_its_own(ahead: str) -> None:
     assert sum(task.item() for task in held) == count
 
 
-def test_recordings_name_it(ahead: str) -> None:
+def test_recordings_name_the_device(ahead: str) -> None:
     with profiler.record() as p:
         np.ones(100, device=forerun.cpu(13)).wait()
     assert {op.device for op in p.trace.ops} == {13}

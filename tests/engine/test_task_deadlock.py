@@ -47,7 +47,7 @@ class TestItsOwnResult:
         "numpy": lambda x: x.numpy(), "item": lambda x: x[0].item(), "bool": lambda x: bool(x.any()),
         "wait": lambda x: x.wait(), "several": lambda x: forerun.wait([np.ones(1), x]), "print": repr,
         "mask": lambda x: x[x > 0], "asarray": numpy.asarray, "int": lambda x: int(x.sum()),
-        "save": lambda x: np.save("/dev/null", x), "what was computed from it": lambda x: (x * 2 + 1).sum().item(),
+        "save": lambda x: np.save("/dev/null", x), "a result computed from it": lambda x: (x * 2 + 1).sum().item(),
         "a view": lambda x: x[1:].tolist(), "an update of it": lambda x: (x.__iadd__(1)).tolist(),
     }  # fmt: skip
 
@@ -79,7 +79,7 @@ class TestItsOwnResult:
         assert error_of(result[0]) == "host: " + words(lines[0], issued)
         result.clear()
 
-    def test_the_task_may_go_on(self) -> None:
+    def test_the_task_may_continue(self) -> None:
         """It is an exception like others."""
         result: list[Any] = []
 

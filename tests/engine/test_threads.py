@@ -60,7 +60,7 @@ class TestThreads:
 
         assert run_in_threads(6, work)[:4] == [[200] * 10] * 4
 
-    def test_thread_that_dies_after_issuing(self, engine):
+    def test_thread_that_exits_after_issuing(self, engine):
         made: list[Any] = []
 
         def work(i: int) -> None:

@@ -63,7 +63,7 @@ class TestSharedArrays:
         expected[:, ::2] += 200 * numpy.arange(8)[:, None]
         assert x.tolist() == expected.tolist()
 
-    def test_everybody_waits_for_the_same_value(self, ahead):
+    def test_all_threads_wait_for_the_same_value(self, ahead):
         go = threading.Event()
         (late,) = npx.host(lambda: (go.wait(PATIENCE), numpy.full(3, 7.0))[1], [], [((3,), "float32")])
         started = threading.Barrier(9)
@@ -151,7 +151,7 @@ class TestOwnState:
         def work(t: int) -> list[bool]:
             seen = [autograd.is_recording()]
             if t % 2:
-                autograd.set_recording(True)  # what the scope finds here is not what it finds elsewhere
+                autograd.set_recording(True)  # the scope finds another state here than elsewhere
             with scope:
                 inside.wait(PATIENCE)
                 seen.append(autograd.is_recording())
@@ -286,7 +286,7 @@ class TestDeath:
         assert [type(e) for e in run_in_threads(5, work, keep=True)] == [error] * 5
         assert npx.host(lambda v: v + 1, [np.ones(3)], [((3,), "float32")])[0].tolist() == [2, 2, 2]
 
-    def test_while_it_waits(self, ahead):
+    def test_thread_exit_during_a_wait(self, ahead):
         """Ended by an exception that its wait raises, with the only reference to the array."""
         go = threading.Event()
 

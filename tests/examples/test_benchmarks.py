@@ -1,4 +1,4 @@
-"""The workers of the benchmark beside the peers compute what NumPy does, and its table says what was measured."""
+"""The workers of the benchmark beside the peers have NumPy's results, and its table has the measured values."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_each_row_gives_the_results_of_numpy_in_float64(factory, missing):
     assert sum("missing" in answer for answer in found.values()) == missing
 
 
-def test_a_step_of_training_that_is_not_along_the_gradient_is_refused():
+def test_a_training_step_in_a_wrong_direction_is_refused():
     program = (
         "import worker\n"
         "from libraries import with_gluon\n"
@@ -45,7 +45,7 @@ def test_a_step_of_training_that_is_not_along_the_gradient_is_refused():
     assert "loss must fall" in output("-c", program)
 
 
-def test_a_result_that_is_not_numpys_is_refused():
+def test_a_result_that_differs_from_numpys_is_refused():
     program = (
         "import worker\n"
         "from libraries import with_numpy\n"
@@ -129,7 +129,7 @@ def test_a_worker_reports_missing_rows_and_errors():
     assert "KeyError" in json.loads(fails)["error"]
 
 
-def test_the_table_and_the_file_have_the_rows_asked_for(tmp_path):
+def test_table_and_file_have_the_requested_rows(tmp_path):
     path = tmp_path / "figures.json"
     printed = output("run.py", "--quick", "--rows", "gelu", "small_training", "--peers", "--json", str(path))
     assert "| tanh-GELU" in printed

@@ -40,7 +40,7 @@ def test_every_row_has_one_script():
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
 class TestScript:
-    def test_it_prints_figures_and_draws_the_files_it_names(self, script: Path, tmp_path: Path):
+    def test_output_has_figures_and_existing_pictures(self, script: Path, tmp_path: Path):
         printed = run(script, tmp_path)
         head, *rows = table_of(printed)
         assert head.strip()
@@ -54,7 +54,7 @@ class TestScript:
         for path in drawn:
             assert ElementTree.parse(path).getroot().tag.endswith("svg")
 
-    def test_it_names_the_file_with_the_program(self, script: Path):
+    def test_output_names_the_file_of_the_program(self, script: Path):
         named = re.findall(r"src/forerun/tour/experiments/\S+\.py", script.read_text(encoding="utf-8"))
         assert [(ROOT / name).read_text(encoding="utf-8")[:6] for name in named] == [f'"""{script.name[:2].upper()}:']
 

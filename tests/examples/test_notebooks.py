@@ -1,4 +1,4 @@
-"""The example notebooks, executed by a kernel: each cell runs, and shows what it should."""
+"""The example notebooks, executed by a kernel: each cell runs, and shows the expected output."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.support.paths import ROOT
 FOLDER = ROOT / "examples" / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 
-# Sockets that are files: a port that was free a moment ago may be somebody else's when the kernel takes it.
+# Sockets that are files: a port that was free a moment ago may be in use when the kernel takes it.
 EXECUTE = """
 import sys, tempfile, jupyter_client, nbclient, nbformat
 notebook = nbformat.read(sys.argv[1], 4)
@@ -28,7 +28,7 @@ nbformat.write(notebook, sys.argv[2])
 
 
 def executed(notebook: Path, folder: Path) -> list[dict[str, Any]]:
-    """The cells of a notebook after a run in a kernel of its own, which finds no settings of anybody's."""
+    """The cells of a notebook after a run in a kernel of its own, which finds no user's settings."""
     homes = {
         name: str(folder / name)
         for name in ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR")

@@ -1,4 +1,4 @@
-"""The tour runs to its end, and draws what it says."""
+"""The tour runs to its end, and draws the pictures that it names."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_an_experiment_finds_figures_and_keeps_its_promise(name):
     assert forerun.config() == before
 
 
-def test_a_promise_that_is_not_kept_is_printed(capsys):
+def test_a_broken_promise_is_printed(capsys):
     broken = experiment("Z9", "A title", "nothing breaks.")(lambda run: Finding(missed=["it broke"]))
     found = broken.run(quick=True)
     show(Terminal(), broken, found)

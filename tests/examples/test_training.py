@@ -21,7 +21,7 @@ RUNS = ["images.py", "characters.py --hybridize", "transformer.py --devices 2"] 
 FURTHER = ["images.py --net resnet", "characters.py --cell gru"]
 
 
-# A program that is killed at the end of its second line, however soon anybody reads it.
+# A program that is killed at the end of its second line, however soon a test reads it.
 KILLED = """
 import os, runpy, signal, sys
 del sys.argv[0]
@@ -79,13 +79,13 @@ def learned(curve: list[dict[str, Any]]) -> None:
 
 
 @pytest.mark.parametrize("words", FURTHER)
-def test_it_learns(words: str, tmp_path: Path) -> None:
+def test_accuracy_improves(words: str, tmp_path: Path) -> None:
     ended(words, tmp_path)
     learned(checkpoint(tmp_path)[0]["curve"])
 
 
 @pytest.mark.parametrize("words", RUNS)
-def test_it_goes_on_after_a_kill(words: str, tmp_path: Path) -> None:
+def test_training_resumes_after_a_kill(words: str, tmp_path: Path) -> None:
     """Killed in the middle of an epoch, after the second checkpoint: curve, parameters and all are the same."""
     printed = ended(words, tmp_path / "whole")
     with started(words, tmp_path / "parts", how=("-c", KILLED)) as process:
@@ -103,7 +103,7 @@ def test_it_goes_on_after_a_kill(words: str, tmp_path: Path) -> None:
         assert array.tobytes() == others[name].tobytes(), name
 
 
-def test_a_checkpoint_is_neither_lost_nor_made_up(tmp_path: Path) -> None:
+def test_missing_or_unexpected_checkpoint_ends_the_program(tmp_path: Path) -> None:
     for more, message in [(["--resume"], "there is no checkpoint"), ([], "there is a checkpoint")]:
         with started("characters.py", tmp_path, *more) as process:
             assert message in process.communicate(timeout=120)[1]
@@ -112,14 +112,14 @@ def test_a_checkpoint_is_neither_lost_nor_made_up(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.py")), ids=lambda path: path.name)
-def test_programs_are_short_and_say_how_they_are_run(path: Path) -> None:
+def test_programs_are_short_and_document_their_command(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert text.count("\n") < 150
     assert path.name in ("common.py", "material.py") or f"python examples/training/{path.name} [--" in text
 
 
-def test_figures_are_written_down() -> None:
-    """For each program, in the page beside it: the command, and what it came to."""
+def test_readme_has_the_figures() -> None:
+    """For each program, in the page beside it: the command, and its result."""
     page = FOLDER.with_name("README.md").read_text(encoding="utf-8")
     for words in ("images.py --hybridize", "images.py --net resnet", "characters.py", "transformer.py"):
         assert re.search(rf"`python examples/training/{words}[^`]*` \| [\d.]+", page), words

@@ -1,4 +1,5 @@
-"""A change of a block or a parameter makes stale what was computed from it, in each tree it is in, and nothing else."""
+"""A change of a block or a parameter invalidates everything that was computed from it, in each of its trees, and
+nothing else."""
 
 from __future__ import annotations
 
@@ -169,7 +170,7 @@ def test_no_change_is_lost_between_threads() -> None:
     assert net(X).tolist() == [100, 100]
 
 
-def test_a_program_recorded_meanwhile_is_forgotten_too() -> None:
+def test_a_change_during_a_capture_discards_the_program() -> None:
     block = Scaled()
     block.initialize()
     inside, go_on = threading.Event(), threading.Event()

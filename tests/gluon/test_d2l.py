@@ -28,7 +28,7 @@ def test_benchmark_prints_the_label_and_four_digits(capsys):
 
 
 def test_benchmark_shows_issue_and_completion_and_leaves_nothing_pending(capsys, monkeypatch):
-    """Its end waits for all that the block has issued: here for a task that ends only when somebody waits."""
+    """Its end waits for all that the block has issued: here for a task that ends only when a thread waits."""
     go = threading.Event()
     times = iter([0.0, 1.0, 3.5])
     monkeypatch.setattr(d2l.timing.time, "perf_counter", lambda: next(times))
@@ -236,7 +236,7 @@ def test_missing_modules_raise_under_both_names(as_mxnet):
         exec("from mxnet import symbol", {})
 
 
-def test_the_real_one_is_left_alone(monkeypatch):
+def test_an_installed_mxnet_is_not_replaced(monkeypatch):
     monkeypatch.setitem(sys.modules, "mxnet", sys)
     with pytest.raises(RuntimeError, match="must not be imported yet"):
         install_as_mxnet()

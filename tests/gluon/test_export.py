@@ -1,4 +1,4 @@
-"""Blocks as files: what they compute without their code, for other numbers of examples; and invalid files."""
+"""Blocks as files: their results without their code, for other numbers of examples; and invalid files."""
 
 import json
 from collections.abc import Callable
@@ -193,7 +193,7 @@ def test_a_block_must_have_been_called(tmp_path: Path) -> None:
             net.export(tmp_path / "net")
 
 
-def test_a_block_is_as_it_was_after_an_export(tmp_path: Path) -> None:
+def test_export_does_not_change_the_block(tmp_path: Path) -> None:
     net = convolutional()
     exported(net, (floats(2, 1, 12, 12),), tmp_path)
     assert all(p.data().node is None for p in net.collect_params().values() if p.grad_req == "null")
@@ -219,14 +219,14 @@ def test_files_that_name_operations_by_their_modules_are_read(name: str) -> None
         assert_close(x, y)
 
 
-def test_all_names_of_the_format_before_are_known() -> None:
+def test_all_names_of_the_old_format_are_known() -> None:
     rows = (FORMAT_1 / "names.tsv").read_text().splitlines()
     pairs = dict(row.split("\t") for row in rows)
     assert {old: of_format_1(old) for old in pairs} == pairs
     assert [new for new in pairs.values() if new not in operations and new not in tuples] == []
 
 
-def test_files_say_names_that_do_not_depend_on_modules(tmp_path: Path) -> None:
+def test_operation_names_in_files_do_not_depend_on_modules(tmp_path: Path) -> None:
     make, inputs = NETS["several"]
     file, _ = exported(make(), inputs(2), tmp_path)
     text = json.loads(Path(file).read_text())
@@ -279,12 +279,12 @@ INVALID_FILES = {
         exported_text(operations=[["os.system", [], None]]),
         "operation must be one that this version has",
     ),
-    "an input": (exported_text(result={"input": 1}), r"values must be what there is, got \{'input': 1\}"),
-    "a later result": (exported_text(result={"result": [1, 0]}), "values must be what there is"),
-    "a parameter": (exported_text(result={"parameter": "v"}), "values must be what there is"),
-    "a word": (exported_text(result={"call": "exit"}), "values must be what there is"),
-    "no word": (exported_text(result={}), "values must be what there is"),
-    "a class": (exported_text(result={"record": ["os.stat_result", 1]}), "values must be what there is"),
+    "an input": (exported_text(result={"input": 1}), r"values must be of the known kinds, got \{'input': 1\}"),
+    "a later result": (exported_text(result={"result": [1, 0]}), "values must be of the known kinds"),
+    "a parameter": (exported_text(result={"parameter": "v"}), "values must be of the known kinds"),
+    "a word": (exported_text(result={"call": "exit"}), "values must be of the known kinds"),
+    "no word": (exported_text(result={}), "values must be of the known kinds"),
+    "a class": (exported_text(result={"record": ["os.stat_result", 1]}), "values must be of the known kinds"),
     "depth": (exported_text(result=json.loads("[" * 40 + "]" * 40)), "values must not be nested deeper"),
 }
 
@@ -315,14 +315,14 @@ def test_operations_that_do_not_fit_are_named(tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text(exported_text(operations=[["multiply", [{"input": 0}], None]]))
     block = SymbolBlock.imports(tmp_path / "x.json", "data")
     block.initialize()
-    with pytest.raises(ValueError, match="SymbolBlock: operation 0, multiply, must fit what it gets"):
+    with pytest.raises(ValueError, match="SymbolBlock: operation 0, multiply, must fit its inputs"):
         block(np.ones((1, 3)))
 
 
 # --- operations of a program's own ------------------------------------------------------------------------------------
 
 
-def test_an_operation_of_ones_own_is_exported_by_its_name(tmp_path: Path) -> None:
+def test_a_custom_operation_is_exported_by_its_name(tmp_path: Path) -> None:
     cube = primitive(lambda g, x: 3 * g * x * x, op="mine.cube")(lambda x: x**3)
 
     class Cubed(gluon.HybridBlock):

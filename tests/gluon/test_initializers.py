@@ -55,7 +55,7 @@ def test_parameters_start_from_values_by_name(tmp_path: Path, capsys: pytest.Cap
         init.Load(values)(np.zeros(3), "bias")
 
 
-def test_rules_of_ones_own_have_names() -> None:
+def test_custom_initializers_have_names() -> None:
     class Halves(init.Initializer):
         def _init_weight(self, name: str, data: Any) -> None:
             data[...] = 0.5

@@ -152,7 +152,7 @@ def test_one_module_has_two_places() -> None:
     assert gluon.metric is metric
 
 
-def test_metrics_of_ones_own() -> None:
+def test_custom_metrics() -> None:
     @metric.alias("furthest", "far")
     class Furthest(metric.EvalMetric):
         def batch(self, label: Any, pred: Any) -> tuple[list[Any], Any]:

@@ -29,7 +29,7 @@ class Nothing(forerun.init.Initializer):
         pass
 
 
-def test_every_network_is_there() -> None:
+def test_every_network_of_mxnet_exists() -> None:
     with pytest.raises(ValueError, match=r"get_model: name must be one of alexnet, .*, got 'vgg'") as raised:
         vision.get_model("vgg")
     known = str(raised.value).split("one of ")[1].split(", got")[0].split(", ")
@@ -56,7 +56,7 @@ def test_parameters(row: dict[str, str]) -> None:
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row["scores"]], ids=lambda row: row["name"])
 def test_scores(row: dict[str, str]) -> None:
-    """With the same parameters, what MXNet says of the same image: strides, padding, norms, and what is added."""
+    """With the same parameters, the scores are MXNet's for the same image: strides, padding, norms, and sums."""
     net, size = vision.get_model(row["name"], classes=10), int(row["size"])
     net.initialize("zeros")
     image = np.array(generate_zoo.image(size))
@@ -68,7 +68,7 @@ def test_scores(row: dict[str, str]) -> None:
     numpy.testing.assert_allclose(found, expected, rtol=2e-3, atol=2e-3 * abs(expected).max())
 
 
-def test_one_of_each_kind_speaks() -> None:
+def test_forward_of_one_network_of_each_kind() -> None:
     """Of each class, and of each kind of block that its networks are made of."""
     kinds = lambda names: {(type(net), type(net.features[5][0])) for net in map(vision.get_model, names)}
     residual = [name for name in SPOKEN if name.startswith("resnet")]
@@ -99,7 +99,7 @@ def test_all_parameters_get_gradients() -> None:
         assert (p.grad_req == "null") is (name in fixed or "running" in name)
 
 
-def test_pretrained_reads_a_file_where_there_is_one(tmp_path: Path) -> None:
+def test_pretrained_reads_an_existing_file(tmp_path: Path) -> None:
     net = small()
     net.initialize()
     x = np.array(generate_zoo.image(32))
@@ -110,7 +110,7 @@ def test_pretrained_reads_a_file_where_there_is_one(tmp_path: Path) -> None:
     assert (small(pretrained=True, root=tmp_path, device=forerun.cpu())(x).asnumpy() == expected).all()
 
 
-def test_pretrained_says_that_none_are_served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pretrained_without_a_file_raises(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MXNET_HOME", str(tmp_path))
     place = tmp_path / "models"
     message = f"resnet18_v2: pretrained=True must find resnet18_v2.params in {place}, got no such file. No weights"
@@ -164,7 +164,7 @@ def test_hybridized_networks_are_the_same(name: str) -> None:
     assert net.hybridized.startswith("1 program")
 
 
-def test_programs_for_mxnet_find_it() -> None:
+def test_model_zoo_is_importable_from_mxnet() -> None:
     install_as_mxnet()
     try:
         from mxnet.gluon.model_zoo.vision import resnet18_v2  # type: ignore[import-not-found]
@@ -174,7 +174,7 @@ def test_programs_for_mxnet_find_it() -> None:
         uninstall_as_mxnet()
 
 
-def test_every_model_takes_a_device_in_both_words(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_every_model_accepts_ctx_and_device(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The file's parameters go to the device that is named, whichever word names it."""
     loaded: list[Any] = []
     monkeypatch.setattr(gluon.Block, "load_parameters", lambda net, file, ctx=None: loaded.append(ctx))

@@ -92,13 +92,13 @@ def test_bits_are_the_same_run_after_run(how: Any) -> None:
     assert len(found) == 1
 
 
-def test_without_a_kvstore_each_device_goes_its_own_way(two_devices: list[forerun.Device]) -> None:
+def test_without_a_kvstore_devices_are_independent(two_devices: list[forerun.Device]) -> None:
     net, _ = train(two_devices, kvstore=None)
     first, second = (parameter_bits(net, device) for device in two_devices)
     assert first != second
 
 
-def test_gradients_stay_the_devices_own_unless_they_are_asked_for(two_devices: list[forerun.Device]) -> None:
+def test_gradients_stay_separate_by_device_by_default(two_devices: list[forerun.Device]) -> None:
     for how, after in (({}, [1, 2]), ({"update_on_kvstore": False}, [3, 3])):
         p = gluon.Parameter("p", shape=(), init="zeros")
         p.initialize(ctx=two_devices)
@@ -109,7 +109,7 @@ def test_gradients_stay_the_devices_own_unless_they_are_asked_for(two_devices: l
         assert [x.item() for x in p.list_data()] == [-3, -3]
 
 
-def test_old_gradients_of_one_device_are_noticed(two_devices: list[forerun.Device]) -> None:
+def test_stale_gradients_of_one_device_raise(two_devices: list[forerun.Device]) -> None:
     net, trainer = train(two_devices, steps=1)
     with autograd.record():
         y = net(np.array(INPUTS)).sum()
@@ -303,7 +303,7 @@ def test_operations_between_devices_are_for_exchanges_only(two_devices: list[for
         a + b
 
 
-# --- what devices have of their own ----------------------------------------------------------------------------------
+# --- state of each device --------------------------------------------------------------------------------------------
 
 
 def test_running_statistics_are_the_devices_own_and_files_get_their_mean(
@@ -431,7 +431,7 @@ def test_measuring_does_not_wait(two_devices: list[forerun.Device], gate: None) 
     _core.gate(False)
 
 
-def test_a_failed_step_raises_where_it_is_read_and_is_not_measured(two_devices: list[forerun.Device]) -> None:
+def test_a_failed_step_raises_at_the_read_and_is_not_measured(two_devices: list[forerun.Device]) -> None:
     shares = Shares(two_devices)
     net = mlp(shares, nn.Dense(2, in_units=6))
     trainer = gluon.Trainer(net.collect_params(), "sgd", shares=shares)

@@ -52,7 +52,7 @@ def test_a_summary_has_layers_shapes_and_counts(capsys: pytest.CaptureFixture[st
         assert net.hybridized.startswith("1 program")
 
 
-def test_a_summary_waits_for_nothing_and_leaves_nothing(gate: None, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_summary_does_not_wait_and_removes_its_hooks(gate: None, capsys: pytest.CaptureFixture[str]) -> None:
     net = shared()
     net.summary(np.ones((2, 4)))
     assert not any(block._after for block in net._tree())
@@ -94,7 +94,7 @@ def test_hooks_run_around_each_call_also_inside_hybridized_blocks(hybrid: bool) 
     assert seen == [("before", net, (2, 4)), ("inside", net[0], (2, 3)), ("after", net, (2, 3))] * 2
 
 
-def test_hooks_see_recorded_arrays_and_gradients_are_as_without() -> None:
+def test_hooks_get_recorded_arrays_and_do_not_change_gradients() -> None:
     net, x, results = nn.Dense(1, in_units=2), np.ones((1, 2)), []
     net.initialize("ones")
     for _ in range(2):
@@ -113,7 +113,7 @@ def hooked(net: gluon.Block, everything: bool) -> Iterator[list[Any]]:
         yield found
 
 
-def test_hooks_see_layers() -> None:
+def test_op_hooks_get_the_arrays_of_layers() -> None:
     net = nn.HybridSequential()
     net.add(nn.Dense(3), nn.Sequential())
     net[1].add(nn.Flatten())
@@ -185,7 +185,7 @@ def test_deferred_initialization_error_has_its_path(tmp_path: Path) -> None:
             use()
 
 
-def test_old_gradients_are_named_by_their_place() -> None:
+def test_stale_gradient_error_names_the_parameter() -> None:
     net = nn.Sequential()
     net.add(nn.Dense(2), nn.Dense(2))
     net.initialize()

@@ -1,4 +1,4 @@
-"""Training on one device and on two, what must not wait, and data."""
+"""Training on one device and on two, calls that must not wait, and data."""
 
 from pathlib import Path
 from typing import Any
@@ -60,7 +60,7 @@ def test_training_on_two_devices_does_not_wait(two_devices: list[forerun.Device]
     assert numpy.isfinite(net.weight.data().asnumpy()).all()
 
 
-def test_nothing_waits(gate: None) -> None:
+def test_training_does_not_wait(gate: None) -> None:
     net = nn.HybridSequential()
     for rule in ("xavier", "orthogonal", "truncnorm"):
         net.add(nn.Dense(8, "relu", weight_initializer=rule), nn.BatchNorm(), nn.LayerNorm(), nn.Dropout(0.5))
@@ -77,7 +77,7 @@ def test_nothing_waits(gate: None) -> None:
     assert numpy.isfinite(loss.asnumpy()).all()
 
 
-def test_old_gradients_are_noticed() -> None:
+def test_stale_gradients_raise() -> None:
     net, trainer = train([forerun.current_device()], 1, "sgd", learning_rate=0.2)
     with pytest.raises(RuntimeError, match=r"Trainer.step: gradients must be computed anew .* \['bias', 'weight'\]"):
         trainer.step(8)
@@ -86,7 +86,7 @@ def test_old_gradients_are_noticed() -> None:
     assert_close(net.weight.data(), before)
 
 
-def test_old_gradients_are_noticed_after_a_change_of_other_parameters() -> None:
+def test_stale_gradients_raise_after_a_change_of_other_parameters() -> None:
     net, trainer = train([forerun.current_device()], 1, "sgd", learning_rate=0.2)
     net.bias.grad_req = "null"
     with pytest.raises(RuntimeError, match=r"got old ones for \['weight'\]"):
@@ -171,7 +171,7 @@ def test_loader_keeps_discards_or_rolls_over(last: str, first: list[int], second
             assert (x == z).all()
 
 
-def test_loader_shuffles_as_the_seed_says() -> None:
+def test_loader_shuffles_by_the_seed() -> None:
     loader = gluon.data.DataLoader(gluon.data.ArrayDataset(np.arange(100)), 100, shuffle=True)
     orders = []
     for seed in (1, 1, 2):

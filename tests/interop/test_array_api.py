@@ -175,7 +175,7 @@ def test_limits_of_floats_are_python_numbers(dtype: str) -> None:
 
 
 @pytest.mark.parametrize("make", [np.asarray, np.array])
-def test_copies_are_made_as_asked(make: Any) -> None:
+def test_copy_argument_is_honoured(make: Any) -> None:
     x = np.arange(3)
     assert make(x, copy=None) is x
     assert make(x, copy=False) is x
@@ -218,7 +218,7 @@ def test_a_copy_of_another_dtype() -> None:
         np.astype(x, np.float32, device="cpu:64")
 
 
-def test_a_device_is_given() -> None:
+def test_device_argument() -> None:
     x = np.arange(3)
     assert x.to_device(cpu(0)) is x
     assert x.to_device("cpu:0", stream=None) is x
@@ -282,7 +282,7 @@ def test_products_in_place() -> None:
     assert x.tolist() == [[1, 0], [2, 3], [4, 5]]
     with pytest.raises(ValueError, match=r"matmul: out must have shape \(3,\), got \(3, 2\)"):
         x @= np.ones(2, "int64")
-    with pytest.raises(ValueError, match="matmul: out must have shape"):  # what would fit if it were repeated
+    with pytest.raises(ValueError, match="matmul: out must have shape"):  # it would fit if it were repeated
         x[:2] @= np.ones(2, "int64")
     with pytest.raises(TypeError, match="matmul: out must be of a dtype that float32 casts to, got int64"):
         x @= np.ones((2, 2))
@@ -327,7 +327,7 @@ def test_numbers_that_are_no_integers() -> None:
         [1, 2][np.ones((1,), "int64")]
 
 
-# --- what the suite's expected failures say (array_api_xfails.txt) ---------------------------------
+# --- the suite's expected failures (array_api_xfails.txt) ------------------------------------------
 
 
 def test_floors_of_infinities_are_those_of_python_and_numpy() -> None:

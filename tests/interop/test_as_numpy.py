@@ -1,4 +1,4 @@
-"""Programs written for NumPy, run as they are: the same output, who gets forerun, and what the report says."""
+"""Programs written for NumPy, run as they are: the same output, the files that get forerun, and the report."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_functions_of_few_values_of_numpy_s_are_numpy_s(run: Run) -> None:
     assert all(isinstance(x, _core.Array) for x in names["made"](np.arange(3.0)))
 
 
-def test_there_are_programs_of_all_kinds() -> None:
+def test_programs_of_all_kinds_exist() -> None:
     assert len(programs.names()) >= 30
 
 
@@ -205,7 +205,7 @@ def test_uninstall_restores_the_previous_state() -> None:
     assert as_numpy.report() is None
 
 
-def test_files_that_are_the_programs() -> None:
+def test_files_of_the_program() -> None:
     imports = Imports(["/work/me"], lambda name: types.ModuleType(name))
     assert imports.is_programs({"__file__": "/work/me/sub/a.py"})
     assert not imports.is_programs({"__file__": "/work/mean/a.py"})
@@ -285,7 +285,7 @@ class TestCommand:
         done = command("run", "--as-numpy", "-m", "script", "2", folder=folder)
         assert (done.returncode, done.stdout, done.stderr) == (3, "Elementwise 6.0 ['a'] __main__\n", "")
 
-    def test_a_trace_of_it(self, folder):
+    def test_a_trace_of_a_script(self, folder):
         done = command("trace", "--as-numpy", "script.py", "2", folder=folder)
         assert done.stdout.startswith("Elementwise 6.0 ['a'] __main__\n")
         assert "multiply" in done.stdout
@@ -300,7 +300,7 @@ class TestCommand:
         assert as_numpy.report() is None, "nothing was replaced"
 
 
-def test_a_notebook_loads_it(tmp_path: Path) -> None:
+def test_a_notebook_loads_the_extension(tmp_path: Path) -> None:
     cells = (
         "from IPython.core.interactiveshell import InteractiveShell\n"
         "shell = InteractiveShell()\n"

@@ -307,7 +307,7 @@ def test_a_library_is_adapted_when_all_of_it_is_imported(run: Run, monkeypatch: 
     assert run("import cv2, numpy as np\nx = cv2.draw(np.zeros(2), 1)")["x"].tolist() == [0, 1]
 
 
-def test_functions_that_are_not_the_programs_are_passed_on(run: Run) -> None:
+def test_functions_of_other_modules_are_passed_unchanged(run: Run) -> None:
     seen: list[Any] = []
 
     def library(frame: Any, function: Any) -> Any:

@@ -1,4 +1,5 @@
-"""Programs that get forerun as NumPy: NumPy's rules, its errors, its random numbers, and what forerun arrays lack."""
+"""Programs that get forerun as NumPy: NumPy's rules, its errors, its random numbers, and features that forerun arrays
+lack."""
 
 from __future__ import annotations
 
@@ -71,7 +72,7 @@ np.divide(1, f, out=np.zeros_like(f), where=f > 0.2)
 __import__('fractions').Fraction(x[1, 2]), __import__('fractions').Fraction(f[1])
 json.dumps({'sum': f.sum(), 'all': [f[1]]}), json.dumps([f[1]], indent=1)
 json.dumps([x[0, 1]], default=int), json.dumps(f, default=np.ndarray.tolist, indent=1)
-# what forerun arrays cannot have
+# dtypes that forerun arrays cannot have
 np.array(['b', 'a'])
 np.sort(np.array(['b', 'a']))
 np.unique(np.array(['b', 'a', 'b']), return_counts=True)
@@ -224,7 +225,7 @@ def test_functions_are_forerun_s_own(run: Run) -> None:
 
 
 def test_an_error_of_numpys_function_is_kept(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Linear algebra of one matrix is NumPy's in the calling thread: what fails there is not tried once more."""
+    """Linear algebra of one matrix is NumPy's in the calling thread: a failed call is not tried once more."""
     calls = []
     inv = numpy.linalg.inv
 
@@ -267,7 +268,7 @@ def test_scalars_are_numbers_for_libraries(run: Run) -> None:
 
 
 def test_numpys_functions_give_libraries_numpys_arrays(run: Run) -> None:
-    """SciPy's optimizers pass what `numpy.atleast_1d` makes of a gradient to functions in C."""
+    """SciPy's optimizers pass the result of `numpy.atleast_1d` for a gradient to functions in C."""
     names = run("import numpy as np\nx = np.array([3.0, 1.0])\nout = np.zeros(2)\n")
     x, out = names["x"], names["out"]
     for made in (numpy.atleast_1d(x), numpy.concatenate([x, x]), numpy.sort(x), numpy.zeros_like(x)):

@@ -102,7 +102,7 @@ class TestTransport:
 
 class TestFailures:
     @pytest.mark.parametrize("shape", [(3,), (2, 0), ()])
-    def test_a_chunk_that_failed_raises_where_it_arrives(self, shape):
+    def test_a_failed_chunk_raises_in_the_receiving_worker(self, shape):
         x = failing(ValueError, "no such file", shape=shape)
         y = protocol.deserialize(*protocol.serialize(x))
         assert (y.shape, y.dtype) == (shape, x.dtype)
@@ -118,14 +118,14 @@ class TestFailures:
         assert type(y) is type(x)
         assert y.item() == x.item()
 
-    def test_a_scalar_stays_one(self):
+    def test_a_scalar_is_received_as_a_scalar(self):
         x = failing(ValueError, "bad").sum()
         assert type(protocol.deserialize(*protocol.serialize(x))) is type(x)
         for failed in (x, protocol.deserialize(*protocol.serialize(x))):
             with pytest.raises(ValueError, match="bad"):
                 failed.item()
 
-    def test_an_error_that_cannot_travel_arrives_with_its_words(self, caplog):
+    def test_an_unpicklable_error_is_received_with_its_text(self, caplog):
         caplog.set_level(logging.CRITICAL, "distributed.protocol.pickle")  # records would keep the arrays
         y = protocol.deserialize(*protocol.serialize(failing(Stubborn, "this", "that")))
         with pytest.raises(RuntimeError, match="Stubborn: this and that"):
@@ -156,7 +156,7 @@ class TestSizes:
 
 
 @pytest.mark.parametrize("imports", ["distributed.protocol, forerun", "forerun, distributed.protocol"])
-def test_any_order_of_imports(imports):
+def test_registration_in_any_order_of_imports(imports):
     lines = f"import {imports}, dask.sizeof; from forerun import np; x = np.ones(1000)"
     end = "print(distributed.protocol.serialize(x)[0]['serializer'], dask.sizeof.sizeof(x))"
     assert output(f"{lines}; {end}") == ["dask", "4000"]
@@ -189,7 +189,7 @@ class TestTwoWorkers:
             "map_blocks", "rechunk", "transpose", "zarr", "npy stack",
         ],
     )  # fmt: skip
-    def test_values_are_numpys_in_our_arrays(self, name, computed):
+    def test_values_are_numpys_in_forerun_arrays(self, name, computed):
         assert computed[name] == {"kind": "forerun", "right": True, "dtype": True}
 
     def test_chunks_of_both_workers_are_forerun_arrays_and_combine(self, computed):

@@ -1,4 +1,4 @@
-"""Arrays for other libraries, and from them: DLPack both ways; what is handed out is not written to."""
+"""Arrays for other libraries, and from them: DLPack both ways; exported memory is not written to."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def sample(dtype: str) -> numpy.ndarray:
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_values_go_out_and_come_back(dtype: str, layout: str) -> None:
+def test_export_and_import_keep_values(dtype: str, layout: str) -> None:
     values = sample(dtype)
     want = numpy.asarray(LAYOUTS[layout](values))
     array = LAYOUTS[layout](np.array(values))
@@ -122,7 +122,7 @@ def test_result_does_not_take_over_imported_memory() -> None:
     assert values[-1] == 99_999
 
 
-# --- what is handed out -----------------------------------------------------------------------------------------
+# --- export -----------------------------------------------------------------------------------------------------
 
 EXPORTS: dict[str, Callable[[Any], Any]] = {
     "buffer": memoryview,
@@ -257,7 +257,7 @@ def test_ten_thousand_capsules_leave_nothing() -> None:
     assert eventually(lambda: producer.given_back == 1000)
 
 
-# --- what is taken ------------------------------------------------------------------------------------------------
+# --- import -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("versioned", "used"), [(True, USED_VERSIONED), (False, USED)])
@@ -355,7 +355,7 @@ def test_devices(two_devices: list[forerun.Device]) -> None:
         np.from_dlpack(x, device="cpu:0", copy=False)
 
 
-def test_memory_of_other_devices_is_asked_for_on_the_host() -> None:
+def test_import_from_other_devices_requests_a_host_copy() -> None:
     producer = Producer(numpy.arange(3.0))
     producer.device = (2, 0)
     assert np.from_dlpack(producer).tolist() == [0, 1, 2]

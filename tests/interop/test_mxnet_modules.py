@@ -1,4 +1,4 @@
-"""MXNet's module paths, and what of 1.x's programs costs little: nd, F, parameters that are shared by `params`."""
+"""MXNet's module paths, and features of 1.x's programs: nd, F, parameters that are shared by `params`."""
 
 from __future__ import annotations
 
@@ -251,7 +251,7 @@ def test_gradients_of_integers_are_zeros(dtype: str, request_: str) -> None:
             assert (g.dtype, g.tolist()) == (dtype, [0, 0, 0])
 
 
-def test_gradients_beside_integers_flow() -> None:
+def test_gradients_of_operations_with_integers() -> None:
     w, i = np.ones(3), np.arange(3)
     w.attach_grad(), i.attach_grad()
     with autograd.record():

@@ -1,4 +1,4 @@
-"""Each name that Dive into Deep Learning's MXNet programs use: what must hold of it, as `import mxnet` finds it.
+"""Each name that Dive into Deep Learning's MXNet programs use: its behaviour under `import mxnet`.
 
 mxnet_names.tsv has a line per name, with an expression over what these programs import, and the functions below.
 """
@@ -61,7 +61,7 @@ def found(mxnet: Any, name: str) -> Any:
     return at
 
 
-# --- what the expressions use ---------------------------------------------------------------------
+# --- names of the expressions ---------------------------------------------------------------------
 
 
 def dense(rule: Any = "ones") -> Any:
@@ -196,6 +196,6 @@ def test_each_name_behaves_as_in_mxnet(name: str, mxnet: Any) -> None:
     assert eval(HOLDS[name], names) is True
 
 
-def test_all_names_are_there() -> None:
+def test_all_names_exist() -> None:
     assert len(HOLDS) == 226
     assert all(HOLDS.values())

@@ -23,7 +23,7 @@ class TestArrays:
         text = np.array([[1.0, 2.0]])._repr_html_()
         assert text == "<small>float32 (1, 2), 8 bytes, cpu(0)</small><pre>array([[1., 2.]])</pre>"
 
-    def test_it_waits_for_this_array_and_no_other(self):
+    def test_html_repr_waits_for_this_array_only(self):
         go = threading.Event()
 
         def held(x: numpy.ndarray) -> numpy.ndarray:
@@ -39,7 +39,7 @@ class TestArrays:
         assert not still
         other.wait()
 
-    def test_of_a_large_one_nothing_is_computed_or_copied(self):
+    def test_html_repr_of_a_large_array_reads_its_corners_only(self):
         x = np.ones((2000, 2000))
         x.wait()
         before, memory = forerun.stats()["issued"], forerun.memory()["live"]
@@ -101,7 +101,7 @@ class TestTables:
 
 
 class TestShown:
-    def test_it_is_text(self, capsys):
+    def test_shown_is_text(self, capsys):
         shown = Shown("a\nb", "<b>")
         show(shown)
         assert capsys.readouterr().out == "a\nb\n"
@@ -123,7 +123,7 @@ class TestShown:
         assert '<td style="text-align:left">(2, 3)</td>' in shown._repr_html_()
 
     @pytest.mark.parametrize("ipython", [None, types.SimpleNamespace(get_ipython=lambda: None)])
-    def test_outside_of_one(self, ipython, monkeypatch, capsys):
+    def test_outside_of_a_notebook(self, ipython, monkeypatch, capsys):
         if ipython:
             monkeypatch.setitem(sys.modules, "IPython", ipython)
         show(Shown("text", "html"))
@@ -157,9 +157,9 @@ class TestCells:
         names[file] = "In[9]"  # executed again
         assert self.site(file) == "issued at In[9]:2"
 
-    def test_a_file_that_is_no_cell_keeps_its_name(self, names):
+    def test_names_of_other_files_are_kept(self, names):
         assert self.site("/tmp/ipykernel_7/other.py") == "issued at /tmp/ipykernel_7/other.py:2"
 
-    def test_without_a_name_it_is_the_file(self, names, monkeypatch):
+    def test_a_cell_without_a_name_is_named_by_its_file(self, names, monkeypatch):
         monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace())  # type: ignore[arg-type]
         assert self.site("/tmp/ipykernel_7/123.py") == "issued at /tmp/ipykernel_7/123.py:2"

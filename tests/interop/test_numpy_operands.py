@@ -105,7 +105,7 @@ def test_operations_that_take_long_are_not_waited_for(is_operand: bool) -> None:
     assert_same_bits(product, np.matmul(np.array(before), v))
 
 
-def test_nothing_is_waited_for_behind_a_closed_gate() -> None:
+def test_calls_do_not_wait_behind_a_closed_gate() -> None:
     given, v = values((ROWS, COLUMNS)), np.array(values((COLUMNS,)))
     expected = np.matmul(np.array(given), v), np.sum(np.array(given))
     with closed_gate():
@@ -143,7 +143,7 @@ def test_memory_is_not_kept() -> None:
         np.matmul(given, v)
         np.sum(given, axis=0)
     forerun.waitall()
-    np.zeros(1).item()  # a call releases what workers no longer use
+    np.zeros(1).item()  # a call releases objects that workers no longer use
     gc.collect()
     assert sys.getrefcount(given) == before
 
@@ -158,7 +158,7 @@ def test_a_call_is_counted_as_a_wait_with_its_line() -> None:
 
 
 @pytest.mark.parametrize("name", REDUCTIONS)
-def test_bools_are_true_whatever_their_bytes_are(name: str) -> None:
+def test_bools_of_any_nonzero_byte_are_true(name: str) -> None:
     odd = (numpy.arange(1 << 15, dtype="uint8") % 3).view("bool").reshape(-1, 32)
     assert_same_bits(REDUCTIONS[name](odd), REDUCTIONS[name](np.array(odd)))
 

@@ -77,7 +77,7 @@ class TestTheSameFile:
         assert numpy.load(tmp_path / "x.npy").flags.fnc == (layout == "turned")
         assert_same_bits(numpy.load(tmp_path / "x.npy"), view.numpy())
 
-    def test_memory_that_others_have_made(self, tmp_path: Path) -> None:
+    def test_memory_of_other_libraries(self, tmp_path: Path) -> None:
         """It begins anywhere."""
         x = values(2 * LEAST)
         for start in range(1, 130, 64):
@@ -99,13 +99,13 @@ class TestWhereValuesBegin:
             npy.read_header(file, path.stat().st_size)
             return file.tell()
 
-    def test_small_ones_as_numpy_would_write_them(self, tmp_path: Path) -> None:
+    def test_small_files_equal_numpys(self, tmp_path: Path) -> None:
         for x in (values(0), values(100), values(LEAST - 1).reshape(3, -1), numpy.float32(1)):
             np.save(tmp_path / "x", np.array(x))
             numpy.save(tmp_path / "y", x)
             assert (tmp_path / "x.npy").read_bytes() == (tmp_path / "y.npy").read_bytes()
 
-    def test_large_ones_with_a_block(self, tmp_path: Path) -> None:
+    def test_values_of_large_files_are_aligned_to_a_block(self, tmp_path: Path) -> None:
         for shape in [(LEAST,), (2,) * 20, (1,) * 60 + (LEAST,)]:
             np.save(tmp_path / "x", np.array(values(LEAST).reshape(shape)))
             assert self.start(tmp_path / "x.npy") == BLOCK
@@ -163,8 +163,8 @@ class TestWithoutACopy:
         write(tmp_path / "x.npz", np.array(values(2 * PIECE + LEAST + 5))).wait()
         assert len(tried_writes) == pieces
 
-    def test_nothing_of_it_is_in_the_systems_memory(self, tried_writes: list[int], tmp_path: Path) -> None:
-        """But for the header and the end, and what a file system that has no device has there."""
+    def test_direct_writes_bypass_the_page_cache(self, tried_writes: list[int], tmp_path: Path) -> None:
+        """But for the header and the end, and files on file systems without a device."""
         if file_system_kind(tmp_path) == "device":
             np.save(tmp_path / "x", np.array(values(2 * PIECE + LEAST + 5)))
             assert cached_bytes(tmp_path / "x.npy") <= 2 * BLOCK
@@ -239,7 +239,7 @@ class TestWriteErrors:
         assert found == ["EFBIG", str(tmp_path / "x.npy"), "0", "1", "2", "x.npy"]
 
     @pytest.mark.parametrize("some", [BLOCK, LEAST, LEAST + 1, 3 * LEAST + 100])
-    def test_a_write_of_less_than_was_asked(self, some: int, monkeypatch: Any, tmp_path: Path) -> None:
+    def test_partial_writes_are_continued(self, some: int, monkeypatch: Any, tmp_path: Path) -> None:
         real = direct.Direct.write
         monkeypatch.setattr(direct.Direct, "write", lambda file, data: real(file, memoryview(data)[:some]))
         x = values(2 * PIECE + 5)
@@ -267,7 +267,7 @@ class TestReads:
             assert_same_bits(y, x)
         assert_same_bits(np.fromfile(tmp_path / "x.npy", "u1", offset=(tmp_path / "x.npy").stat().st_size - n), x)
 
-    def test_only_if_they_are_asked_for(self, tried_reads: list[Any], tmp_path: Path) -> None:
+    def test_direct_reads_only_if_requested(self, tried_reads: list[Any], tmp_path: Path) -> None:
         x = values(2 * LEAST + 5)
         np.save(tmp_path / "x", np.array(x))
         with configured(direct_reads=False):

@@ -1,4 +1,4 @@
-"""Files of arrays: written whole or not at all, read without believing them; nothing runs what it reads."""
+"""Files of arrays: written whole or not at all, not trusted when read; no reader runs their contents."""
 
 from __future__ import annotations
 
@@ -206,7 +206,7 @@ class TestCode:
             "numpy.ndarray", "numpy.dtype", "_codecs.encode",
         }  # fmt: skip
 
-    def test_nothing_is_evaluated(self):
+    def test_package_does_not_evaluate_text(self):
         """The package calls nothing that runs texts or bytes; `forerun trace` runs the script that it is given."""
         evil = {
             "eval",
@@ -223,7 +223,7 @@ class TestCode:
         found = {(path.name, name) for path in PACKAGE.rglob("*.py") for name in called(path) if name in evil}
         assert found == KNOWN
 
-    def test_no_way_to_pickles(self):
+    def test_package_does_not_unpickle(self):
         ways = ["allow_pickle=True", "pickle.load", "Unpickler", "from pickle", "pickle as"]
         texts = {path.name: path.read_text() for path in PACKAGE.rglob("*.py") if path.name not in WORKERS}
         assert [name for name, text in texts.items() for way in ways if way in text] == []
@@ -240,7 +240,7 @@ HARMLESS = {"re.compile", "platform.system", "json.loads"}
 
 
 def called(path: Path) -> set[str]:
-    """The names of functions that a file calls, but for those that only share a name with what runs texts."""
+    """The names of functions that a file calls, but for those that only share a name with functions that run text."""
     calls = [node.func for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
     return {
         f.id if isinstance(f, ast.Name) else f.attr

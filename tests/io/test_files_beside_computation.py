@@ -62,7 +62,7 @@ class TestBesideTheComputation:
     def test_an_update_waits_for_the_write_and_the_program_does_not(
         self, update: str, monkeypatch: Any, tmp_path: Path
     ) -> None:
-        """While the values are written, all that runs is what does not write into their array."""
+        """While the values are written, only operations that do not write into their array run."""
         began, go, real = threading.Event(), threading.Event(), npy.write_values
         monkeypatch.setattr(npy, "write_values", lambda *args: (began.set(), go.wait(60), real(*args)))
         x = np.arange(4)
@@ -123,7 +123,7 @@ class TestBesideTheComputation:
             assert numpy.load(tmp_path / "x.npy").tolist() == [19] * 4
             assert os.listdir(tmp_path) == ["x.npy"]
 
-    def test_a_program_that_computes_faster_than_it_writes_stays_small(self, tmp_path: Path) -> None:
+    def test_memory_is_bounded_if_computing_is_faster_than_writing(self, tmp_path: Path) -> None:
         n, before = 4 << 20, forerun.config()
         forerun.configure(io_memory=32 << 20)
         _core.reset_peak()

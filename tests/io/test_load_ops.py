@@ -56,7 +56,7 @@ class TestLoad:
         assert x.shape == y.shape == (2, 3)
         assert x.dtype == y.dtype == "int16"
 
-    def test_the_file_may_go_or_be_replaced(self, tmp_path: Path) -> None:
+    def test_the_file_may_be_removed_or_replaced(self, tmp_path: Path) -> None:
         numpy.save(tmp_path / "x", numpy.arange(3))
         numpy.savez(tmp_path / "xs", numpy.arange(3))
         with closed_gate():
@@ -101,7 +101,7 @@ class TestLoad:
             (np.save if name == "x.npy" else np.savez)(tmp_path / name, np.arange(3), wait=False)
             found = np.load(tmp_path / name)
             x = found if name == "x.npy" else found["arr_0"]
-        with pytest.raises(ValueError, match="load: file must hold what was saved, got float64"):
+        with pytest.raises(ValueError, match="load: file must hold the array that was saved, got float64"):
             x.tolist()
 
     def test_parameters_come_after_their_save(self, tmp_path: Path) -> None:
@@ -125,7 +125,7 @@ class TestLoad:
         assert found["arr_0"].tolist() == [0, 1, 2]
         assert found["other"].tolist() == [[1, 1], [1, 1]]
 
-    def test_an_archive_is_read_when_it_is_asked_for(self, tmp_path: Path) -> None:
+    def test_arrays_of_an_archive_are_read_on_request(self, tmp_path: Path) -> None:
         with zipfile.ZipFile(tmp_path / "x", "w") as made:
             made.writestr("good.npy", numpy_bytes(numpy.arange(3)))
             made.writestr("bad.npy", b"not an array")
@@ -144,7 +144,7 @@ class TestLoad:
         assert repr(found) == "Archive with arrays good, bad"
 
     @pytest.mark.parametrize("name", ["x.npy", "x.npz"])
-    def test_values_that_are_no_longer_there(self, name: str, tmp_path: Path) -> None:
+    def test_truncated_values_raise(self, name: str, tmp_path: Path) -> None:
         (numpy.save if name == "x.npy" else numpy.savez)(tmp_path / name, numpy.arange(LARGE))
         with closed_gate():
             x = np.load(tmp_path / name)

@@ -88,7 +88,7 @@ def test_sparse_arrays_are_refused_by_name(kind: str) -> None:
 INVALID_FILES = {
     "another mark at the start": (b"\x13" + params_file()[1:], "file must be (an npz archive|in NumPy.s npy format)"),
     "arrays that are not there": (params_file(arrays=2), "array 2 of 2 must have"),
-    "very many arrays": (params_file(arrays=1 << 60), "the file's head must count what is in 62 bytes, got 11529215"),
+    "very many arrays": (params_file(arrays=1 << 60), "the file's head must count items within 62 bytes, got 11529215"),
     "a storage type": (params_file(storage=7), "array 1 of 1 must have a storage type from 0 to 2, got 7"),
     "axes": (params_file(axes=1 << 30), "array 1 of 1 must have 0 to 64 axes, got 1073741824"),
     "negative axes": (params_file(axes=-1), "array 1 of 1 must have 0 to 64 axes, got -1"),
@@ -101,9 +101,9 @@ INVALID_FILES = {
     "a dtype": (params_file(dtype=99), "array 1 of 1 must have a dtype numbered 0 to 12, got 99"),
     "no values": (params_file((), data=b""), "array 1 of 1 must have values, got none"),
     "the first layout's axes": (params_file(mark=1 << 20), "array 1 of 1 must have 0 to 64 axes, got 1048576"),
-    "very many names": (params_file(names=1 << 61), "the names must count what is in"),
+    "very many names": (params_file(names=1 << 61), "the names must count items within"),
     "another number of names": (params_file(names=0), "the names must end the file of 86 bytes, got 72"),
-    "the length of a name": (params_file(length=1 << 50), "the names must count what is in 6 bytes"),
+    "the length of a name": (params_file(length=1 << 50), "the names must count items within 6 bytes"),
     "bytes behind the end": (params_file() + b"x", "the names must end the file of 87 bytes, got 86"),
     "a name that is not a text": (params_file()[:-1] + b"\xff", "the names must be in UTF-8, got b'weigh"),
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""While all cores compute, what the system does not have in its memory is read past it; nothing else is."""
+"""While all cores compute, only files outside of the page cache are read directly."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def remember(path: Path, start: int = 0, size: int = SIZE + BLOCK) -> None:
 
 
 def on_a_device(path: Path, tried_reads: list[tuple[int, int]], expected: list[tuple[int, int]]) -> None:
-    """Check the reads without a copy; a file system in memory has none."""
+    """Check the reads without a copy; a file system in memory has no such reads."""
     assert tried_reads == (expected if file_system_kind(path.parent) == "device" else [])
 
 
@@ -105,7 +105,7 @@ class TestDirectOrCached:
         assert tried_reads == []
         assert file_system_kind(path.parent) == "none" or cached_bytes(path) > SIZE
 
-    def test_the_setting_has_the_last_word(self, tried_reads: Any, monkeypatch: Any, path: Path) -> None:
+    def test_the_setting_overrides_the_rule(self, tried_reads: Any, monkeypatch: Any, path: Path) -> None:
         with configured(direct_reads=False):
             assert_same_bits(np.load(path), values(SIZE))
         assert tried_reads == []
@@ -130,7 +130,7 @@ class TestDirectOrCached:
             np.save(path, np.zeros(SIZE, dtype="u1"), wait=False)
             assert_same_bits(x, values(SIZE) + numpy.uint8(i))
 
-    def test_asking_brings_nothing_into_the_systems_memory(self, path: Path) -> None:
+    def test_the_query_does_not_fill_the_page_cache(self, path: Path) -> None:
         if file_system_kind(path.parent) != "device":
             return
         before = cached_bytes(path)
@@ -177,7 +177,8 @@ class TestSilentFilesystems:
 
 
 def fake_mincore(fill: Callable[[Any], int | None]) -> Callable[[], Callable[[int, int, int], int]]:
-    """Return what finds a function in the place of the system's `mincore`: `fill` says which pages are cached."""
+    """Return a lookup that gives a function in the place of the system's `mincore`: `fill` says which pages are
+    cached."""
 
     def mincore(begin: int, size: int, pages: int) -> int:
         found = numpy.frombuffer((ctypes.c_uint8 * -(-size // mmap.PAGESIZE)).from_address(pages), "u1")
@@ -238,7 +239,7 @@ class TestReadErrors:
 
 
 class TestCores:
-    def test_a_kernel_takes_one(self) -> None:
+    def test_a_kernel_takes_a_core(self) -> None:
         with configured(workers=1):
             x = np.ones((1000, 1000))
             x.wait()
@@ -249,10 +250,10 @@ class TestCores:
                 seen = _core.cores_taken()
             assert seen
             x.wait()
-            _core.quiesce()  # a worker says that it has ended after what it ran
+            _core.quiesce()  # a worker reports its end after its operations
             assert not _core.cores_taken()
 
-    def test_a_read_takes_none(self, path: Path, monkeypatch: Any) -> None:
+    def test_a_read_takes_no_core(self, path: Path, monkeypatch: Any) -> None:
         real, found = _core.cores_taken, list[bool]()
         monkeypatch.setattr(core, "cores_taken", lambda: found.append(real()) or found[-1])
         with configured(workers=1):

@@ -225,7 +225,7 @@ def test_the_package_refuses_these_too(name: str) -> None:
         reference.load(BAD[name])
 
 
-def test_values_that_go_after_the_header_was_read(tmp_path: Path) -> None:
+def test_values_truncated_after_the_header_was_read(tmp_path: Path) -> None:
     save_file({"x": np.ones(100_000)}, tmp_path / "x")
     with closed_gate():
         found = load_file(tmp_path / "x")["x"]

@@ -99,7 +99,7 @@ def late(function: Callable[..., Any] = lambda values: values) -> Any:
 
 class TestTheFileIsThere:
     @every_save
-    def test_when_the_call_returns(self, kind: str) -> None:
+    def test_file_exists_when_the_call_returns(self, kind: str) -> None:
         """The file is visible to every reader, and the folder can be deleted at once."""
         name, save, read = SAVES[kind]
         for _ in range(3):
@@ -111,13 +111,13 @@ class TestTheFileIsThere:
                 assert (numpy.reshape(read(Path(folder) / name), VALUES.shape) == VALUES).all()
 
     @every_save
-    def test_it_waits_for_values(self, kind: str, tmp_path: Path) -> None:
+    def test_save_waits_for_values(self, kind: str, tmp_path: Path) -> None:
         name, save, _ = SAVES[kind]
         x = np.array(VALUES)
         assert_waits(lambda: save(tmp_path / name, x + 0))
 
     @every_save
-    def test_it_does_not_wait_if_asked_not_to(self, kind: str, tmp_path: Path) -> None:
+    def test_save_with_wait_false_does_not_wait(self, kind: str, tmp_path: Path) -> None:
         name, save, read = SAVES[kind]
         x = np.array(VALUES)
         size = result_without_waiting(lambda: (save(tmp_path / name, x + 0, wait=False), os.listdir(tmp_path)))
@@ -158,7 +158,7 @@ class TestTheFileIsThere:
             assert numpy.load(tmp_path / "x.npy").tolist() == [i] * 3
             assert y.tolist() == [2 * i] * 3
 
-    def test_an_array_that_is_called_wait(self, tmp_path: Path) -> None:
+    def test_an_array_named_wait(self, tmp_path: Path) -> None:
         """Only True and False say whether to wait."""
         for save in (np.savez, np.savez_compressed):
             save(tmp_path / "x", wait=np.arange(3), other=[1])
@@ -216,7 +216,7 @@ class TestAsABlocker:
         assert "wait=False" in found[0].advice
 
     @every_save
-    def test_a_guard_refuses_it_before_it_begins(self, kind: str, tmp_path: Path) -> None:
+    def test_a_guard_raises_before_the_save_begins(self, kind: str, tmp_path: Path) -> None:
         name, save, _ = SAVES[kind]
         x = np.array(VALUES)
         with profiler.guard("raise"), pytest.raises(profiler.Blocked, match="wait=False"):

@@ -50,7 +50,7 @@ class TestSave:
         assert numpy.load(tmp_path / "x.npy").tolist() == [0, 1, 2, 3, 4]
         assert numpy.load(tmp_path / "y.npy").tolist() == [1, 2, 3, 4, 5]
 
-    def test_the_last_issued_wins(self, late_array: Any, tmp_path: Path) -> None:
+    def test_the_last_issued_save_remains(self, late_array: Any, tmp_path: Path) -> None:
         (tmp_path / "link").symlink_to("x.npy")
         late = late_array(np.zeros(3))
         np.save(tmp_path / "x", late, wait=False)
@@ -142,7 +142,7 @@ class TestHybridized:
                 found = np.load(tmp_path / "x.npy")
             assert (y.tolist(), found.tolist()) == ([2 * i] * 3, [i] * 3)
 
-    def test_each_call_reads_the_file_that_is_there(self, tmp_path: Path) -> None:
+    def test_each_call_reads_the_current_file(self, tmp_path: Path) -> None:
         @forerun.hybrid
         def more(x: Any) -> Any:
             return x + np.load(tmp_path / "x.npy")

@@ -1,4 +1,5 @@
-"""`forerun run -n`: output, signals, statuses, and what the others learn when a rank fails. Nothing is left running."""
+"""`forerun run -n`: output, signals, statuses, and the errors of the others when a rank fails. No process keeps
+running."""
 
 from __future__ import annotations
 
@@ -81,7 +82,7 @@ def test_one_rank_needs_no_mpi(tmp_path: Path) -> None:
     assert started.left() == []
 
 
-def test_all_start_again_and_the_last_counts(tmp_path: Path) -> None:
+def test_all_ranks_restart_and_the_last_status_counts(tmp_path: Path) -> None:
     started = Started(tmp_path, 1, "twice", "--restarts", "3")
     status, out, err = started.ended()
     assert (status, out) == (0, "[0] of 1\n" * 3)
@@ -117,7 +118,7 @@ def test_a_failure_notifies_the_other_ranks(tmp_path: Path, how: str, status: in
 
 @needs_mpi
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
-def test_nothing_outlives_the_launcher(tmp_path: Path, number: int) -> None:
+def test_no_process_outlives_the_launcher(tmp_path: Path, number: int) -> None:
     started = Started(tmp_path, 2, "wait")
     assert started.process.stdout is not None
     assert sorted(started.process.stdout.readline() for _ in range(2)) == ["[0] of 2\n", "[1] of 2\n"]
@@ -143,7 +144,7 @@ def test_wrong_use_raises_before_anything_runs(words: list[str], says: str) -> N
     assert says in done.stderr
 
 
-def test_a_world_in_a_world_is_refused(tmp_path: Path) -> None:
+def test_a_nested_launch_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "outer.py"
     file.write_text(
         "import os, sys\nos.execv(sys.executable, [sys.executable, '-m', 'forerun', 'run', '-n', '2', 'x.py'])"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-# Each program opens a network of three ranks, all of which do what this one does.
+# Each program opens a network of three ranks, all of which do the same as this one.
 PRELUDE = """
 import time
 import numpy
@@ -45,7 +45,7 @@ print(_core.net_leave(), _core.net_failed())
 """) == ["False False", "[1.0, 19.0, 37.0, 55.0]", "True False"]
 
 
-def test_an_operand_that_is_written_later_is_reduced_as_it_was() -> None:
+def test_later_writes_do_not_change_a_reduced_operand() -> None:
     assert output("""
 _core.net_open_loopback(3, 0.05)
 x = np.ones(3)

@@ -1,4 +1,4 @@
-"""With the engine held, every op returns; only what hands out values, or needs them for a shape, waits."""
+"""With the engine held, every op returns; only calls that return values, or need them for a shape, wait."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_reading_values_waits(name: str) -> None:
 
 
 def refused(function: Callable[[], Any]) -> None:
-    """Calls what must raise at once."""
+    """Calls a function that must raise at once."""
     with pytest.raises(ValueError, match="shapes must broadcast"):
         function()
 

@@ -15,7 +15,7 @@ from tests.ops.cases import CASES
 from tests.ops.cases.table import Case, mapped
 from tests.support.engine.settings import configured
 
-MADE_ANEW = {"np.full"}  # on the device asked for: what it is filled with may come from anywhere
+MADE_ANEW = {"np.full"}  # on the requested device: the fill value may come from any device
 UNSET = {"np.empty", "np.empty_like"}
 TABLE = [case for case in CASES if case.name not in MADE_ANEW | UNSET]
 

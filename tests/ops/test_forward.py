@@ -1,4 +1,4 @@
-"""Each op gives what its reference gives: the same bits where nothing is reordered, close to it elsewhere."""
+"""Each op has the results of its reference: the same bits where nothing is reordered, close values elsewhere."""
 
 from __future__ import annotations
 

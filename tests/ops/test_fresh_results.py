@@ -41,7 +41,7 @@ def test_new_arrays_are_new(case: Case) -> None:
 
 @pytest.mark.parametrize("name", ["argmax", "argmin", "nanargmax", "nanargmin"])
 @pytest.mark.parametrize(("shape", "axis"), [((0, 4), 1), ((4, 0), 0), ((0, 4), 0), ((0,), None), ((0, 4), None)])
-def test_choosing_from_nothing(name: str, shape: tuple[int, ...], axis: int | None) -> None:
+def test_choose_from_empty_arrays(name: str, shape: tuple[int, ...], axis: int | None) -> None:
     try:
         want = getattr(numpy, name)(numpy.zeros(shape), axis=axis)
     except ValueError:

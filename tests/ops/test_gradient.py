@@ -1,4 +1,4 @@
-"""Gradients against central differences, of first and second order; and what has none says so."""
+"""Gradients against central differences, of first and second order; and ops without a gradient raise."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_piecewise_constant_ops_give_zeros(case: Case) -> None:
 
 
 @by_name([c for c in CASES if c.grad == NONE])
-def test_ops_without_gradient_say_so(case: Case) -> None:
+def test_ops_without_gradient_raise(case: Case) -> None:
     for arrays, function in samples(case, "float64"):
         made = leaves(arrays, [i for i, a in enumerate(arrays) if a.dtype.kind == "f"])
         with autograd.record(train_mode=False):

@@ -159,7 +159,7 @@ PARAGRAPHS = "src/forerun/ops/elementwise/arithmetic.py"
     ("name", "others"),
     [
         ("cbrt", {"src/forerun/nd/__init__.py"}),  # MXNet 1.x has it, too
-        ("heaviside", {"src/forerun/_pjrt/kinds/elementwise/arithmetic.py"}),  # StableHLO has none
+        ("heaviside", {"src/forerun/_pjrt/kinds/elementwise/arithmetic.py"}),  # StableHLO lacks it
     ],
 )
 def test_few_files_name_an_elementwise_operation(name, others):

@@ -1,4 +1,4 @@
-"""Random calls of NumPy's functions: what NumPy gives is given, what it refuses is refused with the same exception.
+"""Random calls of NumPy's functions: results are NumPy's, and refused calls raise the same exception.
 
 `NAMES_EXAMPLES=5000 pytest tests/ops/test_random_calls.py` runs more of them.
 """

@@ -17,7 +17,7 @@ from forerun.ops._base.primitive import elementwise, primitive
 from forerun.ops._base.registry import Names, operations, tuples
 
 PACKAGES = ("forerun.ops", "forerun.gluon", "forerun.autograd", "forerun.np", "forerun.npx", "forerun.torch")
-NEVER_ON_THE_TAPE = {"_frexp", "_modf"}  # what other operations are made of
+NEVER_ON_THE_TAPE = {"_frexp", "_modf"}  # parts of other operations
 
 
 def modules() -> list[types.ModuleType]:
@@ -31,7 +31,7 @@ def of_forerun() -> set[str]:
 
 
 def is_operation(value: Any) -> bool:
-    """Ufuncs, primitives, and what records itself and says how it is done again."""
+    """Ufuncs, primitives, and objects that record and repeat themselves."""
     return isinstance(value, (_core.Ufunc, _core.Primitive)) or hasattr(type(value), "repeated")
 
 
@@ -53,7 +53,7 @@ def test_every_named_tuple_of_operations_is_registered():
     assert {kind for kind in found if tuples.name_of(kind) is None} == set()
 
 
-def test_names_are_words_with_dots_between():
+def test_names_are_dotted_words():
     words = re.compile(r"[a-z]\w*(\.[a-z]\w*)*")
     assert [name for name in operations if not words.fullmatch(name)] == []
 
@@ -70,8 +70,8 @@ def test_ufuncs_and_functions_are_named_as_numpy_names_them():
     assert set(lacking) == own
 
 
-def test_all_are_there_when_exported_blocks_can_be_read():
-    """Whatever else the program has imported."""
+def test_all_operations_are_registered_by_gluon():
+    """With any other imports of the program."""
     code = "from forerun.gluon import SymbolBlock\n"
     code += "from forerun.ops._base.registry import operations\nprint(*operations)"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -96,7 +96,7 @@ def test_operations_of_programs_need_no_registered_name():
     assert operations["add"] is not unregistered
 
 
-def test_a_module_that_is_imported_again_after_an_interrupt_replaces_its_names(monkeypatch):
+def test_a_reimported_module_replaces_its_names(monkeypatch):
     names = Names("number")
     for value in ("first", "second"):
         monkeypatch.setitem(sys.modules, "interrupted", types.ModuleType("interrupted"))
@@ -109,7 +109,7 @@ def test_a_module_that_is_imported_again_after_an_interrupt_replaces_its_names(m
         names.add("one", "third", "another")
 
 
-def test_a_cell_of_a_notebook_that_is_executed_again_replaces_its_names():
+def test_a_reexecuted_notebook_cell_replaces_its_names():
     names = Names("number")
     names.add("one", "first", "__main__")
     names.add("one", "second", "__main__")

@@ -35,7 +35,7 @@ def trained(made: optimizer.Optimizer, dtypes: list[str]) -> tuple[list[Any], li
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("dtype", NARROW)
 def test_weights_of_16_bits_are_computed_with_in_float32(kind: str, dtype: str) -> None:
-    """The master is what a float32 weight becomes by the same gradients; the weight is its rounded value."""
+    """The master equals a float32 weight after the same gradients; the weight is its rounded value."""
     made = optimizer.create(kind, multi_precision=True, wd=0.1, clip_gradient=2.0)
     (weight, wide), (state, other) = trained(made, [dtype, "float32"])
     beside = optimizer.create(kind, wd=0.1, clip_gradient=2.0)
@@ -128,7 +128,7 @@ def test_sgld_draws_anew_in_each_step() -> None:
     assert len(set(steps)) == 6
 
 
-def test_lars_leaves_biases_and_zeros_their_learning_rate() -> None:
+def test_lars_does_not_scale_biases_and_zeros() -> None:
     own = {1: SimpleNamespace(name="bias", lr_mult=1.0, wd_mult=1.0)}
     made = optimizer.LARS(0.1, eta=0.5, epsilon=0.0, param_dict=own, param_idx2name={2: "norm_gamma"})
     weights = [np.array([3.0, 4.0], dtype="float64") for _ in range(3)] + [np.zeros(2, dtype="float64")]
@@ -153,7 +153,7 @@ def test_lars_carries_momentum_over_to_another_learning_rate() -> None:
     numpy.testing.assert_allclose(moved, [0.5 * -0.5 - 0.5, 0.5 * -1 - 0.5])
 
 
-def test_a_gradient_of_zero_scales_nothing() -> None:
+def test_a_zero_gradient_does_not_change_weights() -> None:
     for kind in ("lars", "lans", "lamb"):
         made = optimizer.create(kind, learning_rate=0.1)
         weight = np.ones(2)

@@ -47,7 +47,7 @@ def test_twenty_steps(pair: tuple[str, dict[str, Any], str, dict[str, Any]], dec
         assert_close(weight, torch_weight.detach().numpy(), 1e-12)
 
 
-def test_each_optimizer_is_among_them() -> None:
+def test_every_optimizer_is_compared() -> None:
     """But for those that PyTorch has not: tests/optimizer/test_optimizers.py has them beside NumPy."""
     known = {kind.__name__ for kind in vars(optimizer).values() if isinstance(kind, type)} - {"Optimizer", "Updater"}
     compared = {type(optimizer.create(name)).__name__ for name, *_ in PAIRS}

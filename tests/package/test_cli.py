@@ -176,7 +176,7 @@ class TestTrace:
     def test_a_module(self, script, tmp_path):
         assert forerun_command("trace", "-m", "program", "exit", folder=script.parent).returncode == 7
 
-    def test_json_is_all_there_is_on_standard_output(self, script, tmp_path):
+    def test_standard_output_has_only_json(self, script, tmp_path):
         done = forerun_command("trace", "--json", str(script), "exit", folder=tmp_path)
         assert done.returncode == 7
         assert "total" in done.stderr
@@ -204,7 +204,7 @@ class TestTrace:
         assert "cannot show no.trace" in done.stderr
 
     @pytest.mark.parametrize("end", ["", "raise SystemExit", "1 / 0"])
-    def test_work_that_is_pending_at_the_end_is_reported_and_no_wait_of_the_command(self, end, tmp_path):
+    def test_pending_work_at_the_end_is_reported_without_a_wait(self, end, tmp_path):
         program = f"from forerun import np\nx = np.ones((500, 500))\nfor _ in range(9): x = x @ x\n{end}\n"
         (tmp_path / "long.py").write_text(program)
         report = json.loads(forerun_command("trace", "--json", "long.py", folder=tmp_path).stdout)
@@ -240,7 +240,7 @@ class TestInfo:
         assert facts["environment"]["not known to forerun"] == ["FORERUN_NOTHING"]
         assert re.match(r"(GCC|Clang) \d+.*C\+\+\d\d", facts["versions"]["built with"])
 
-    def test_every_variable_that_is_read_is_known_and_described(self):
+    def test_every_environment_variable_is_known_and_documented(self):
         """One that is not would be called a mistake of the user's."""
         read = {
             name
@@ -307,14 +307,14 @@ class TestBench:
         assert (row["forerun"]["dropped"], row["NumPy"]["dropped"]) == (8, 0)
         assert found.answers == ["forerun (8 operations dropped: result never read)"]
 
-    def test_a_wrong_result_is_no_time(self):
+    def test_a_wrong_result_has_no_time(self):
         library = libraries()["forerun"]
         wrong = Library(library.xp, lambda a: library.array(a + 1), library.wait)
         found = measured(PROGRAMS["chain"], self.quick(), {"wrong": wrong, "NumPy": libraries()["NumPy"]})
         assert bench._figures(found)["wrong"] == {"wrong": "other results than NumPy"}
         assert not found.ok
 
-    def test_completed_means_that_values_are_there(self):
+    def test_completed_time_includes_the_values(self):
         """The wait that ends a measurement is asked for after the calls, once in each round."""
         calls: list[str] = []
         library = libraries()["forerun"]
@@ -404,7 +404,7 @@ class TestTerminal:
         assert max(map(len, capsys.readouterr().out.splitlines())) <= 20
 
 
-def test_a_reader_that_leaves():
+def test_closed_pipe():
     """As in `forerun info | true`: no traceback, and the status of a program that SIGPIPE has ended."""
     reads, writes = os.pipe()
     os.close(reads)

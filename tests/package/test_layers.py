@@ -77,16 +77,16 @@ TOP = len(PYTHON_ORDER)
 # The modules on top connect the parts as they are imported; one part asks for that, when it is complete itself.
 FROM_ABOVE = {("np/__init__.py", "forerun._wiring.arrays")}
 
-# The modules that may import `_core`; all others take what they need from a `core.py` there, which names it.
+# The modules that may import `_core`; all others take names from a `core.py` there, which lists them.
 BORDER = ("__init__.py", "_wiring/", "_runtime/", "_capture/", "autograd/", "ops/_base/")
 
 # Imports of the package inside of functions. The list is to become shorter.
 LATE_IMPORTS = {
-    ("_wiring/engine.py", "forerun._pjrt"),  # programs without GPUs, and without guards, do not import what these need
+    ("_wiring/engine.py", "forerun._pjrt"),  # programs without GPUs, and without guards, do not import their modules
     ("_wiring/engine.py", "forerun.profiler.guarding"),
     ("_array/ndarray.py", "forerun._runtime.asyncio"),  # asyncio is long to import
     ("profiler/events.py", "forerun.profiler._picture.picture"),  # a notebook shows a trace as a picture
-    ("cli/bench.py", "forerun"),  # a command imports what it runs
+    ("cli/bench.py", "forerun"),  # a command imports its libraries
     ("cli/info.py", "forerun"),
     ("cli/ranks.py", "forerun._launch"),
     ("cli/ranks.py", "forerun.profiler"),
@@ -99,7 +99,7 @@ LATE_IMPORTS = {
 # Imports of other modules inside of functions, each with its reason.
 OPTIONAL = "an optional dependency"
 LONG = "`import forerun` takes less time without it, and few programs need it"
-POSIX = "Windows has none, or it alone has"
+POSIX = "Windows lacks it, or only Windows has it"
 OTHERS_LATE_IMPORTS = {
     "IPython": OPTIONAL, "PIL": OPTIONAL, "llvmlite": OPTIONAL, "ml_dtypes": OPTIONAL, "mlxtend": OPTIONAL,
     "onnx": OPTIONAL, "opentelemetry": OPTIONAL, "pyarrow": OPTIONAL, "sklearn": OPTIONAL,
@@ -114,7 +114,7 @@ def core_files() -> list[Path]:
 
 
 def namespace_level(path: Path) -> str:
-    """Return the text of a C++ file without comments, bodies in braces, and what only this file can name."""
+    """Return the text of a C++ file without comments, bodies in braces, and names that only this file can use."""
     text = re.sub(r"//[^\n]*", "", re.sub(r"namespace \{.*?\}  // namespace\n", "", path.read_text(), flags=re.S))
     text = (
         re.sub(r'"(\\.|[^"\\\n])*"|\'(\\.|[^\'\\])\'', '""', text)
@@ -230,7 +230,7 @@ def folders() -> list[Path]:
 
 
 def import_rank(name: str) -> int:
-    """Return the rank of what an import reaches: the package's own names count as on top."""
+    """Return the rank of an imported module: the package's own names count as on top."""
     parts = name.split(".")
     return PYTHON_RANK.get(parts[1], TOP) if len(parts) > 1 else TOP
 

@@ -1,4 +1,4 @@
-"""Mistakes that newcomers make: messages name what is wrong in the caller's terms, and what to write instead."""
+"""Mistakes that newcomers make: messages name the mistake in the caller's terms, and the remedy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The package as others see it: what importing it costs, its types, its version, its docstrings."""
+"""The package as others see it: the cost of its import, its types, its version, its docstrings."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class TestImport:
         assert used >= before + 2
 
     @pytest.mark.parametrize("name", FRONT_ENDS)
-    def test_front_end_comes_when_it_is_named(self, name):
+    def test_front_ends_are_imported_on_first_use(self, name):
         assert output(f"import forerun\nprint(forerun.{name}.__name__)") == [f"forerun.{name}"]
 
     def test_dir_lists_the_public_names(self):
@@ -106,7 +106,7 @@ class TestImport:
         assert others == set()
         assert {"annotations", "Any", "importlib", "lifecycle", "ops", "config_"}.isdisjoint(names)
 
-    def test_all_of_it_can_be_imported_at_once(self):
+    def test_every_module_can_be_imported(self):
         program = "before = set(dir())\nfrom forerun import *\nprint(*set(dir()) - before - {'before'})"
         assert set(output(program)) == set(forerun.__all__)
 
@@ -335,7 +335,7 @@ def missing_names(tree: ast.Module) -> list[str]:
 
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_scripts_use_names_of_the_package_that_are_there(path: pathlib.Path) -> None:
+def test_scripts_use_existing_names(path: pathlib.Path) -> None:
     assert missing_names(ast.parse(path.read_text(encoding="utf-8"))) == []
 
 

@@ -30,7 +30,7 @@ def test_a_hang_is_shown(tmp_path):
     assert "test_hangs has not ended within 2.0 s" in done.stderr
     assert "stuck of " in done.stderr
     assert ": runs" in done.stderr
-    assert "in test_hangs" in done.stderr  # where the thread stands
+    assert "in test_hangs" in done.stderr  # the line of the thread
 
 
 @pytest.mark.parametrize("other", [1, 2])

@@ -29,7 +29,7 @@ def annotated(op: Any) -> Any:
 TYPED = [c for c in CASES if annotated(c.op) in ("Array", "_Array")]
 
 
-def test_most_functions_say_that_they_give_arrays() -> None:
+def test_most_functions_are_annotated_with_array() -> None:
     functions = {c.name for c in CASES if not isinstance(c.op, Elementwise)}
     assert len({c.name for c in TYPED}) > 0.8 * len(functions)
 

@@ -109,7 +109,7 @@ class TestChecks:
         monkeypatch.setattr(wheels, "run", lambda *command: lines)
         assert wheels.unversioned(tmp_path, "aarch64") == ["fstat64"]
 
-    def test_a_command_that_fails_ends_it(self):
+    def test_a_failing_command_stops_the_build(self):
         with pytest.raises(SystemExit, match="no such thing"):
             wheels.run(sys.executable, "-c", "raise SystemExit('no such thing')")
 
@@ -148,12 +148,12 @@ class TestNewcomer:
         with pytest.raises(SystemExit, match="run `make wheels` first"):
             newcomer.main(["3.13"])
 
-    def test_a_python_that_is_not_here_needs_no_wheel(self, monkeypatch, tmp_path, capsys):
+    def test_a_missing_python_needs_no_wheel(self, monkeypatch, tmp_path, capsys):
         monkeypatch.setattr(wheels, "DIST", tmp_path)
         monkeypatch.setattr(newcomer, "PLACE", tmp_path / "newcomer")
         monkeypatch.setattr(wheels, "interpreter", lambda version: None)
         newcomer.main(["3.14t"])
-        assert capsys.readouterr().out == "Python 3.14t: not tried, there is none here\n"
+        assert capsys.readouterr().out == "Python 3.14t: not tried, not installed here\n"
 
 
 class TestRelease:

@@ -30,7 +30,7 @@ assert_type(npx.softmax(x), Array)
 def shifted(
     values: ArrayLike, shape: Shape, axis: Axis = None, dtype: DTypeLike = None, device: DeviceLike = None
 ) -> Array:
-    """The names stand for what functions take."""
+    """The names are those of annotations of parameters."""
     return np.asarray(values, dtype, device=device).reshape(shape).sum(axis)
 
 

@@ -1,4 +1,4 @@
-"""The fake device does what a far one may do: it is late, has little memory, fails, and tells events in any order."""
+"""The fake device behaves like a remote one: it is late, has little memory, fails, and reports events in any order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""On a device far away copies and computations run beside each other, and what depends on something comes after it.
+"""On a device far away copies and computations run beside each other, and operations come after those on which they
+depend.
 
 The fake device writes down when each lane works. Only orders and counts are compared: nothing depends on how fast this
 machine is.
@@ -54,7 +55,7 @@ print(fake.fake_gpu_lanes_at_work(), up.sum(), sum.sum(), down.sum())
 
 
 def test_an_upload_begins_when_the_download_that_it_reads_has_ended(library: Path) -> None:
-    """It would copy what is in the host's memory before."""
+    """It would copy the old contents of the host's memory."""
     program = """
 a = np.ones((100_000,), device=gpu)
 forerun.waitall()

@@ -35,7 +35,7 @@ def test_a_missing_file_is_named() -> None:
         _core.pjrt_load("/no/such", {})
 
 
-def test_a_file_that_is_no_library_is_named(tmp_path: Path) -> None:
+def test_an_invalid_library_file_is_named(tmp_path: Path) -> None:
     path = tmp_path / "text.so"
     path.write_text("text")
     with pytest.raises(RuntimeError, match=r"must be a shared library that can be loaded, got .*text\.so"):

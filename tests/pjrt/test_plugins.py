@@ -32,7 +32,7 @@ def test_packages_are_found_without_being_imported(site: Path) -> None:
     (cuda.parent / "__init__.py").write_text("raise RuntimeError")
     tpu = touch(site / "libtpu" / "libtpu.so")
     touch(cuda.parent / "_solver.so")
-    touch(site / "xla_plugins" / "xla_cpu_pjrt" / "xla_cpu_pjrt.so")  # the processor is none
+    touch(site / "xla_plugins" / "xla_cpu_pjrt" / "xla_cpu_pjrt.so")  # a processor is not an accelerator
     assert plugin_files() == [cuda, tpu]
     assert plugin_files("off") == []
     assert not any(name.startswith("jax_plugins") for name in sys.modules)
@@ -82,7 +82,7 @@ def test_a_plugin_that_finds_no_device_has_advice() -> None:
     assert plugins.missing_driver(Path("libtpu.so")) is None
 
 
-def test_a_file_that_is_no_library_is_reported(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_library_file_is_reported(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert accelerators() == {}
     path = touch(site / "none.so")
     monkeypatch.setenv("FORERUN_PJRT", str(path))

@@ -1,6 +1,6 @@
 """Copies between a device and the host use memory that is registered with the device, which is several times as fast.
 
-The fake device counts what is registered. It also writes a line to the standard error, which is a failure, if memory is
+The fake device counts registered memory. It also writes a line to the standard error, which is a failure, if memory is
 registered twice, or unregistered when it is not registered, when its pages are gone, during a copy, or by a child.
 """
 
@@ -34,7 +34,7 @@ def right(array):
 
 
 def printed(program: str, **of_the_fake: object) -> list[list[int]]:
-    """Return the numbers in each line that a program prints: those of `counts()`, and what else it prints.
+    """Return the numbers in each line that a program prints: those of `counts()`, and others.
 
     The counts are calls to register and to unregister, bytes that are registered, and copies of such memory.
     """
@@ -92,7 +92,7 @@ print(counts()[3] - was, taken.tolist() == [3, 5], counts()[3] - was)
     assert printed(program) == [[1, 1], [1, 1], [1, 1], [1, 1], [1, 0], [1, 1, 2]]
 
 
-def test_more_small_copies_than_there_are_places() -> None:
+def test_more_small_copies_than_slots() -> None:
     """Some use other memory. All have their values, and their errors."""
     program = """
 i = np.array([0, MIB - 1], device=gpu)
@@ -107,7 +107,7 @@ print(outcome(sums[1].item).startswith("IndexError: take: "), outcome(sums[2].it
     assert printed(program, execute_us=300) == [[1], [1], [1, 1]]
 
 
-def test_memory_is_unregistered_before_it_goes_back_to_the_system() -> None:
+def test_memory_is_unregistered_before_it_is_freed() -> None:
     program = """
 y = x.copyto(here)
 y.wait()
@@ -162,7 +162,7 @@ print(all(right(y) for y in kept), *counts())
     assert second == [1, 3, 1, 2 * four, 3]
 
 
-def test_a_plugin_that_refuses_is_asked_once() -> None:
+def test_a_refusing_plugin_is_called_once() -> None:
     program = """
 since = [0] * 4
 for _ in range(3):

@@ -50,7 +50,7 @@ except IndexError:
 """
         ) == ["caught"]
 
-    def test_thread_that_waits_does_not_hold_it(self):
+    def test_a_waiting_thread_does_not_delay_exit(self):
         program = """
 import threading
 x = np.ones(1000)
@@ -116,7 +116,7 @@ last.circle = last
         assert (done.returncode, done.stdout, done.stderr) == (0, "[2.0, 2.0]\n2.0 5\n", "")
 
     def test_execv_starts_a_new_program(self):
-        """At once: what is pending is not waited for."""
+        """At once: pending operations are not waited for."""
         program = """
 import os, sys, threading
 x = np.ones(10) + 1
@@ -182,7 +182,7 @@ module = Module()
     def test_no_standard_error(self):
         assert execute(UNREAD + "sys.stderr = None\n").returncode == 1
 
-    def test_very_many(self):
+    def test_very_many_unread_errors(self):
         """A thousand are kept, equal ones are one line; of the rest the number is printed, without those raised."""
         program = """
 i = np.array([7])
@@ -205,7 +205,7 @@ for i in range(3):
         first = f"forerun: <string>:6: {MESSAGE} (3 times)"
         assert execute(program).stderr.splitlines() == [first, first.replace(":6:", ":7:").replace("got 7", "got 8")]
 
-    def test_after_many_that_were_seen(self):
+    def test_unread_error_after_many_read_ones(self):
         program = """
 i = np.array([7])
 for _ in range(1500):
@@ -229,7 +229,7 @@ threading.Thread(target=interrupt, args=(_core.stats()["waits"],), daemon=True).
 
 
 class TestInterrupted:
-    """Ctrl-C ends the wait at exit; what has not ended then is lost, which is not a success."""
+    """Ctrl-C ends the wait at exit; operations that have not ended then are lost, which is not a success."""
 
     def test_task_that_hangs(self):
         done = execute(HANGS + "print('buffered')\n")

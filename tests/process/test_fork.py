@@ -29,7 +29,7 @@ print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 
 class TestFork:
     @pytest.mark.parametrize("settings", ["", "workers=1", "workers=4", "cpu_devices=2", "engine='sync'"])
-    def test_both_processes_go_on(self, settings):
+    def test_both_processes_continue(self, settings):
         a = numpy.arange(10_000).reshape(100, 100)
         assert output(FORK.format(settings=settings, expected=(a @ a).sum())) == ["0"]
 
@@ -96,7 +96,7 @@ print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
         assert (done.returncode, done.stdout) == (1, "0\n")
         assert done.stderr.count("an error that no read has raised") == 1
 
-    def test_in_a_thread_while_others_issue(self):
+    def test_fork_in_a_thread_while_others_issue(self):
         assert (
             output(
                 """
@@ -133,7 +133,7 @@ for t in threads: t.join()
             == ["0"] * 5
         )
 
-    def test_while_a_task_runs_that_issues(self):
+    def test_fork_while_a_task_issues(self):
         assert output(
             """
 import os, threading
@@ -205,7 +205,7 @@ print(code.item(), late.item(), (there + 1)[0].item())
 """
         ) == ["True"] * 5 + ["7", "8", "3.0"]
 
-    def test_ctrl_c_while_it_waits(self):
+    def test_ctrl_c_during_the_wait_of_a_fork(self):
         """Both processes are interrupted behind the fork. The parent goes on; the child has no engine."""
         assert output(
             """
@@ -260,7 +260,7 @@ print(y.item())
         ) == ["False", "5"]
 
     def test_program_started_by_a_task_can_be_interrupted(self):
-        """Workers block signals; what a task starts does not inherit that."""
+        """Workers block signals; programs that a task starts do not inherit that."""
         assert output(
             """
 import subprocess, sys
@@ -317,7 +317,7 @@ if __name__ == "__main__":
 
 class TestPools:
     @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
-    def test_arrays_go_both_ways(self, method, tmp_path):
+    def test_arrays_are_sent_both_ways(self, method, tmp_path):
         script = tmp_path / "pools.py"
         script.write_text(POOLS)
         done = run_file(script, method)

@@ -168,7 +168,7 @@ print(forerun.memory()["cached"] <= 16 << 20, forerun.memory()["limit"] == 64 <<
 
 
 class TestBursts:
-    def test_objects_of_a_burst_go_back(self, engine):
+    def test_objects_of_a_burst_are_freed(self, engine):
         gc.collect()
         forerun.empty_cache()
         _core.quiesce()
@@ -381,7 +381,7 @@ class TestNoGrowth:
 
         assert growing_resources(step, 2500, warm=1500) == {}
 
-    def test_code_that_is_made_up(self):
+    def test_generated_code(self):
         """Lines of files that exist only once, and names that are used only once."""
 
         def step(i: int) -> None:
@@ -393,8 +393,8 @@ class TestNoGrowth:
         x = np.ones(3)
         assert growing_resources(step, 2000, warm=1500) == {}
 
-    def test_names_that_are_made_up(self):
-        """In a process of its own: it uses up what names there may be. The package's own are known all the same."""
+    def test_generated_names(self):
+        """In a process of its own: it uses up the possible names. The package's own are known all the same."""
         program = """
 import pathlib
 def resident(): return int(pathlib.Path("/proc/self/statm").read_text().split()[1]) * 4096
@@ -412,7 +412,7 @@ except ValueError as error: print(str(error).split(":")[0])
 """
         assert output(program) == ["True", "nanmax"]
 
-    def test_an_error_says_its_line_among_very_many(self):
+    def test_errors_name_their_line_with_very_many_lines(self):
         """Also when the table of lines has been begun anew since, and for code that was seen before."""
 
         def bad() -> Any:

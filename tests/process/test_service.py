@@ -102,7 +102,7 @@ def expected() -> dict[int, numpy.ndarray]:
 
 
 def check(expected: dict[int, numpy.ndarray], answers: list[tuple[int, int, Any]]) -> None:
-    """Each answer is that of its own request, whatever became of the others."""
+    """Each answer is that of its own request, for any outcome of the others."""
     for i, status, document in answers:
         if i % 11 == 0:
             assert (status, list(document)) == (400, ["error"])
@@ -149,7 +149,7 @@ def test_five_hundred_requests_at_once_do_not_hold_up_the_loop(service, expected
     assert statistics.median(longest) <= LONGEST_TURN, longest
 
 
-def test_a_crowd_is_answered_rightly(service, expected):
+def test_concurrent_requests_get_correct_answers(service, expected):
     async def main() -> None:
         async with client(service[1]) as user:
             threads = (await user.see("/meter"))["threads"]
@@ -178,7 +178,7 @@ def test_a_document_that_is_too_large(service):
     assert run(main()) == 413
 
 
-def test_at_its_end_it_answers_received_requests(service, expected):
+def test_shutdown_answers_received_requests(service, expected):
     process, port = service
 
     async def main() -> None:

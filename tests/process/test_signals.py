@@ -222,7 +222,7 @@ class TestInterrupt:
             assert (x.item(), late[0].item()) == (1, 5)
             assert forerun.config()["workers"] == 4
 
-    def test_another_threads_wait_goes_on(self, little_room):
+    def test_another_threads_wait_continues(self, little_room):
         found: list[Any] = []
         with running_task() as x:
             y = x + 1
@@ -328,7 +328,7 @@ print(waits_here(host(task, [], [((), "int64")])[0]))
 
     @pytest.mark.parametrize("mode", ["4 workers", "sync"])
     def test_a_storm_of_signals(self, mode):
-        """A handler each millisecond: waits end, and find what is right."""
+        """A handler each millisecond: waits end, with correct values."""
         with running(mode):
             calls: list[int] = []
             before = signal.signal(signal.SIGALRM, lambda *_: calls.append(1))

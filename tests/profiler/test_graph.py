@@ -60,7 +60,7 @@ class TestPending:
         ]
         assert [box.kind for box in graph.boxes.values()] == ["op", "op", "op", "result"]
 
-    def test_it_neither_waits_nor_changes(self, gate):
+    def test_graph_does_not_wait(self, gate):
         z = np.ones(3) * 2
         before = forerun.pending()
         assert len(forerun.graph([z, {"a": (z,)}]).svg) > 100
@@ -126,7 +126,7 @@ class TestRecorded:
         ]
         assert len({line for name, line, _, _ in found if name != "leaf"}) == 1
 
-    def test_it_stays_when_all_has_ended(self, loss):
+    def test_recorded_graph_stays_after_the_computation(self, loss):
         loss.wait()
         assert len(forerun.graph(loss)) == 4
         assert len(forerun.graph(loss, recorded=False)) == 0
@@ -140,7 +140,7 @@ class TestRecorded:
         assert names[-1] == "multiply"
         assert "leaf" not in names
 
-    def test_it_changes_no_gradient(self, loss):
+    def test_graph_does_not_change_gradients(self, loss):
         forerun.graph(loss)
         loss.backward()
         assert len(forerun.graph(loss)) == 1  # the tape has been released
@@ -154,7 +154,7 @@ class TestRecorded:
                 y = y + 1
         assert len(forerun.graph(y, limit=50)) == 50
 
-    def test_a_function_of_ones_own(self):
+    def test_a_custom_function(self):
         class Custom(autograd.Function):
             def forward(self, x):
                 return x * 2

@@ -39,7 +39,7 @@ def test_a_cell_is_recorded(tmp_path):
     assert "total 8000000.0" in shown
 
 
-def test_the_timeline_goes_to_a_file(tmp_path):
+def test_the_timeline_is_written_to_a_file(tmp_path):
     shown = run(WORK.replace("trace", "trace --out run.html --limit 1", 1), folder=tmp_path)
     assert "timeline: run.html" in shown
     assert (tmp_path / "run.html").stat().st_size > 10_000

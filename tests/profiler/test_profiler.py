@@ -1,4 +1,4 @@
-"""The profiler: what a trace says, and what the pictures and tables show of it."""
+"""The profiler: the contents of a trace, and its pictures and tables."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class TestRecord:
         for e in product.ops:
             assert product.start <= e.issued <= e.started <= e.ended <= product.start + product.span
 
-    def test_an_op_knows_whose_result_it_read(self, product):
+    def test_an_op_has_its_dependencies(self, product):
         multiply, add = sorted(product.ops, key=lambda e: e.seq)
         assert (multiply.name, add.name) == ("multiply", "add")
         assert multiply.seq in add.deps
@@ -125,7 +125,7 @@ class TestLanes:
             ("front end", 0), ("worker 1", 2), ("worker 2", 5), ("copies", 1)
         ]  # fmt: skip
 
-    def test_a_thread_that_issued_and_never_waited_is_one_of_the_program(self):
+    def test_a_thread_that_issued_without_waits_is_a_front_end(self):
         ops = [replace(op_event(n, n, n + 1), issuer=8) for n in (1, 2)]
         front, worker = lanes(Trace(ops))
         assert (front.thread, front.front, front.issues) == (8, True, ops)
@@ -135,7 +135,7 @@ class TestLanes:
         found = lanes(Trace([op_event(1, 1, 2), replace(op_event(2, 2, 3), issuer=1)]))
         assert [(lane.thread, len(lane.issues)) for lane in found] == [(0, 1), (1, 0)]
 
-    def test_an_op_that_others_began_counts_from_its_turn(self):
+    def test_an_op_begun_by_other_threads_counts_from_the_previous_end(self):
         _, lane = lanes(Trace([op_event(1, 0, 9), op_event(2, 1, 4)]))
         assert lane.intervals == [(1, 4), (4, 9)]
 
@@ -205,7 +205,7 @@ class TestGraph:
 
 
 class TestReport:
-    def test_it_names_the_line_that_waited_longest(self):
+    def test_report_names_the_line_that_waited_longest(self):
         text = profiler.report(Trace([wait_event(0, 1, line=3), wait_event(1, 5, line=8), op_event(1, 0, 2)]))
         assert text.index("program.py:8") < text.index("program.py:3")
         assert "4,000.000" in text

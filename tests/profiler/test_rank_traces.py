@@ -83,7 +83,7 @@ class TestMerged:
         assert [r.error for r in found.ranks] == [0, 0]
 
     def test_clocks_of_machines_are_aligned_by_the_launchers(self):
-        # Rank 0's clock is 7 s behind the launcher's, rank 1's is 4 s: what is 5.0 to the one is 8.0 to the other.
+        # Rank 0's clock is 7 s behind the launcher's, rank 1's is 4 s: 5.0 on the one is 8.0 on the other.
         here = of_rank_number(0, 5.0, machine="a", clock=((4 * NS, 7 * NS, 20_000),))
         there = of_rank_number(1, 8.0, machine="b", clock=((9 * NS, 4 * NS, 30_000),))
         found = merged([here, there])
@@ -125,7 +125,7 @@ class TestLate:
         assert "rank 1: " in text.splitlines()[1]
         assert any(line.startswith("rank 1") and line.endswith("1 of 1") for line in text.splitlines())
 
-    def test_a_rank_that_died_is_named(self):
+    def test_a_rank_that_exited_early_is_named(self):
         dead = of_rank_number(1, 5.0)
         dead.complete = False
         found = merged([of_rank_number(0, 5.0), dead])
@@ -212,7 +212,7 @@ class TestFiles:
         assert [(e.rank, e.name) for e in found.ops] == [(e.rank, e.name) for e in one.ops]
         assert {e.rank for e in found.ops if "matmul" in e.name} == {0, 1}
 
-    def test_a_rank_that_was_killed_is_in_it(self, tmp_path):
+    def test_a_merged_trace_has_a_killed_rank(self, tmp_path):
         path = recorded(tmp_path, dies=1)
         assert gathered(path, 2)
         found = profiler.load(path)

@@ -81,7 +81,7 @@ class TestSample:
                 (x + 1).wait()
         assert mapped() - before < 5000  # pages; a recording has 7000
 
-    def test_of_each_two_blocks_one_gives_its_place_away(self, x, all_blocks):
+    def test_one_of_each_two_blocks_is_dropped(self, x, all_blocks):
         first = _core.mark() // 1024
         with profiler.record() as p:
             for _ in range(280):
@@ -148,7 +148,7 @@ class TestRecord:
             net(x).wait()
         assert {(e.shape, e.dtype) for e in p.trace.ops} == {((500, 600), "float32"), ((500, 40), "float32")}
 
-    def test_live_memory_is_there_op_by_op(self):
+    def test_live_memory_is_recorded_per_op(self):
         with profiler.record() as p:
             x = np.ones(1 << 20)
             x.wait()  # or the two run as one
@@ -201,7 +201,7 @@ print("running", flush=True)
 
 
 def died(path: Path, end: str) -> tuple[int, list[str]]:
-    """The exit status of a program that dies while it records, and what its recording says."""
+    """The exit status of a program that dies while it records, and the contents of its recording."""
     with subprocess.Popen(
         command(DIES.format(end=end)), env=environment(RUN=str(path)), text=True,
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
@@ -254,7 +254,7 @@ class TestEnvironment:
         assert output("x = np.ones(3) + 1\nprint(x.sum().item())\ny = x * 2", FORERUN_PROFILE=str(path)) == ["6.0"]
         trace = profiler.load(path)
         assert trace.complete
-        assert path.stat().st_size < 1 << 20  # what was in use of its room, and the lines that the process knows
+        assert path.stat().st_size < 1 << 20  # the used part of its capacity, and the lines that the process knows
         assert [e.name for e in sorted(trace.ops, key=lambda e: e.seq)][:1] == ["full"]
         assert trace.issued == 4
 

@@ -1,4 +1,4 @@
-"""The timeline's page and its file for Perfetto: what they are made of."""
+"""The timeline's page and its file for Perfetto: their elements."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def parts(page: str) -> tuple[dict[str, Any], str, str]:
 
 
 class TestPage:
-    def test_it_loads_nothing(self, tmp_path):
+    def test_page_loads_no_resources(self, tmp_path):
         page = profiler.timeline(large_trace(50), tmp_path / "run.html")
         assert (tmp_path / "run.html").read_text() == page
         assert not re.findall(r"https?:|//[a-z]|src=|href=|@import|url\(|import\(|fetch|XMLHttp", page)
 
-    def test_its_policy_allows_its_own_script_and_nothing_else(self, tmp_path):
+    def test_policy_allows_only_the_script_of_the_page(self, tmp_path):
         _, script, policy = parts(profiler.timeline(small_trace(), tmp_path / "run.html"))
         digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
         assert policy.startswith("default-src 'none'")
@@ -90,7 +90,7 @@ class TestPage:
             profiler.timeline(small_trace(), tmp_path / "run.txt")
         assert not (tmp_path / "run.txt").exists()
 
-    def test_its_script_is_small(self):
+    def test_script_is_small(self):
         folder = Path(profiler.__file__).parent / "page"
         assert sum(file.stat().st_size for file in folder.glob("page.*")) < 20_000
         assert 5_000 < sum(file.stat().st_size for file in folder.glob("*.js")) < 40_000

@@ -1,4 +1,4 @@
-"""The timeline's page in a browser: what is drawn, and what mouse, fingers and keys do."""
+"""The timeline's page in a browser: the drawing, and the effects of mouse, fingers and keys."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ PRODUCT, GROUP = "trace.colours[trace.names.indexOf('matmul')]", "trace.colours[
 
 
 class TestDrawn:
-    def test_ops_where_they_ran(self, shown):
+    def test_ops_are_in_their_lanes(self, shown):
         assert shown.colour(2, WORKER) == shown.ask(PRODUCT)
         assert shown.colour(5, WORKER) == shown.ask(GROUP)
         assert shown.colour(3.5, WORKER) not in (shown.ask(PRODUCT), shown.ask(GROUP))
@@ -109,7 +109,7 @@ class TestDrawn:
         assert MARKUP in shown.hover(2.3, "lanes[2].spanTop + 3")
         assert shown.ask("document.querySelectorAll('img').length") == 0
 
-    def test_a_page_that_is_dark(self, shown):
+    def test_dark_mode(self, shown):
         light = shown.colour(7, "2")
         shown.browser.dark(True)
         assert shown.colour(7, "2") != light
@@ -195,11 +195,11 @@ class TestLooking:
     def test_memory_under_the_pointer(self, shown):
         assert "4.0 KiB" in shown.hover(4.5, "curves[0].top + 40")
 
-    def test_nothing_under_the_pointer(self, shown):
+    def test_pointer_over_empty_space(self, shown):
         shown.hover(2, WORKER)
         assert shown.hover(7.5, WORKER) == ""
 
-    def test_a_click_draws_the_way_of_an_op(self, shown):
+    def test_a_click_draws_the_arrows_of_an_op(self, shown):
         shown.ask("ways = [], drawn = arrow, arrow = (...way) => (ways.push(way), drawn(...way))")
         shown.browser.click(*shown.place(5, WORKER))
         assert "multiply + tanh (op 2)" in shown.ask("details.innerText")
@@ -272,7 +272,7 @@ class TestMany:
         browser.click(x, y)
         assert shown.ask("selected") == op
         shown.ask("count = 0, draw()")
-        assert shown.ask("count") < 500  # nothing but what is in view
+        assert shown.ask("count") < 500  # only the visible ops
         browser.press("0")
         shown.ask("applyFilter('tanh')")
         assert shown.ask("matched.textContent").endswith("of 100,000 ops")

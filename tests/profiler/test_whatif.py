@@ -77,7 +77,7 @@ def seconds_of_threads(trace: Trace, threads: int) -> float:
 def test_recorded_graphs_are_replayed_exactly(seed):
     trace = recorded_graph(random.Random(seed))
     ends: dict[int, float] = {}
-    for e in trace.ops:  # in the order of issue: what is read was issued before
+    for e in trace.ops:  # in the order of issue: operands were issued before
         ends[e.seq] = e.duration + max((ends[d] for d in e.deps if d in ends), default=0.0)
     assert seconds_of_threads(trace, 10_000) == pytest.approx(max(ends.values()))
     assert seconds_of_threads(trace, 1) == pytest.approx(sum(e.duration for e in trace.ops))
@@ -409,7 +409,7 @@ class TestCommand:
         trained(6, tmp_path / "profile.frec")
         return tmp_path / "profile.frec"
 
-    def test_it_predicts_and_draws(self, recording, tmp_path, capsys):
+    def test_prediction_and_picture(self, recording, tmp_path, capsys):
         words = ["--devices", "8", "--ranks", "64", "--link", "25GB/s,2us", "--collective", "ring"]
         assert cli.main(["whatif", str(recording), *words, "--out", str(tmp_path / "out")]) == 0
         out = capsys.readouterr().out

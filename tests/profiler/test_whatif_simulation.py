@@ -77,7 +77,7 @@ class TestLinks:
         ("field", "value"),
         [("devices", 0), ("ranks", 0), ("bucket", 0), ("slowdown", 0.0), ("cores", 0), ("collective", "gossip")],
     )
-    def test_machines_that_there_are_not(self, field, value):
+    def test_invalid_machines_raise(self, field, value):
         with pytest.raises(ValueError, match=f"^whatif: {field} must be .*, got {value!r}$"):
             Machine(**{field: value})
 

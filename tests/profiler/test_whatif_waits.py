@@ -1,4 +1,5 @@
-"""`profiler.whatif`: recordings of steps with calls that wait, among them those that issue what they wait for."""
+"""`profiler.whatif`: recordings of steps with calls that wait, among them those that issue the op for which they
+wait."""
 
 from __future__ import annotations
 
@@ -44,7 +45,7 @@ def test_a_wait_comes_after_the_ops_that_its_call_issues():
     assert acts[2].wake == pytest.approx(1 * MS)
 
 
-def test_a_call_that_issues_the_op_it_waits_for_takes_its_time():
+def test_a_call_that_issues_and_awaits_an_op_takes_the_time_of_the_op():
     found = profiler.whatif(saving())
     assert (found.steps, found.replayed) == (6, pytest.approx(20 * MS))
     wait = next(change for change in found.changes() if change.kind == "wait")

@@ -23,7 +23,7 @@ from tests.support.processes.subprocesses import output
 
 @pytest.mark.parametrize("loop", LOOPS)
 class TestLoops:
-    def test_other_tasks_go_on(self, loop):
+    def test_other_tasks_continue(self, loop):
         go = threading.Event()
 
         async def release() -> None:
@@ -40,7 +40,7 @@ class TestLoops:
 
         run(main(), loop)
 
-    def test_it_raises_the_error_of_the_computation_each_time(self, loop):
+    def test_each_await_raises_the_error_of_the_computation(self, loop):
         async def main() -> None:
             go = threading.Event()
             x = late_array(go, fails="late")
@@ -112,7 +112,7 @@ def test_await_of_a_ready_array_does_not_suspend():
     assert ended.value.value is x
 
 
-def test_work_of_a_microsecond_leaves_the_others_their_turn(queued):
+def test_short_work_lets_other_tasks_run(queued):
     async def main() -> None:
         order = []
 
@@ -152,7 +152,7 @@ def test_behind_a_closed_gate(gate):
 class TestWritesBehindTheAwait:
     """Only writes issued before it count."""
 
-    def test_they_are_not_waited_for(self, four_workers):
+    def test_later_writes_are_not_waited_for(self, four_workers):
         async def main() -> None:
             first, second = threading.Event(), threading.Event()
             x = late_array(first)
@@ -167,7 +167,7 @@ class TestWritesBehindTheAwait:
 
         run(main())
 
-    def test_their_errors_and_those_that_they_undo_are_not_mixed_up(self, four_workers):
+    def test_errors_of_earlier_and_later_writes_are_distinguished(self, four_workers):
         async def main() -> None:
             go, x = threading.Event(), np.zeros(3)
             tasks = []
@@ -183,7 +183,7 @@ class TestWritesBehindTheAwait:
 
 
 class TestCancellation:
-    def test_the_computation_and_the_loop_live_on(self, four_workers):
+    def test_the_computation_and_the_loop_continue(self, four_workers):
         async def main() -> None:
             go = threading.Event()
             x = late_array(go)
@@ -256,7 +256,7 @@ class TestCancellation:
 
 class TestManyLoops:
     @pytest.mark.parametrize("loop", LOOPS)
-    def test_one_after_the_other(self, loop):
+    def test_loops_one_after_another(self, loop):
         """Without the garbage collector: a closed loop releases its completion queue at once."""
 
         def once(i: int) -> None:
@@ -328,7 +328,7 @@ loop.close()
 class TestHostTasks:
     """They may hold every worker there is; an await ends all the same, as a wait does."""
 
-    def test_one_that_waits_for_operations_after_an_await(self):
+    def test_host_task_that_waits_for_operations_after_an_await(self):
         async def main() -> None:
             for before in (True, False):
                 go = threading.Event()
@@ -343,7 +343,7 @@ class TestHostTasks:
 
         run(main())
 
-    def test_one_that_awaits(self):
+    def test_host_task_that_awaits(self):
         def inside(v):
             x = np.ones((300, 300))
             y = run(wrapped(x @ x))[0, 0].item() + v

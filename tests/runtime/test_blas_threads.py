@@ -26,7 +26,7 @@ AFTER = 'import os; print(os.environ.get("OPENBLAS_THREAD_TIMEOUT"))\n'
     ],
     ids=["forerun first", "set by the user", "NumPy first"],
 )
-def test_numpy_is_imported_with_short_spinning_and_the_environment_is_left_as_it_was(early, more, words):
+def test_numpy_is_imported_with_short_spinning_and_the_environment_is_restored(early, more, words):
     done = execute(AFTER, early=WATCH + early, **more)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.split() == words

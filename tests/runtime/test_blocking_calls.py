@@ -1,4 +1,4 @@
-"""Who waits: each kind of wait has its word, its line and a guard; what it lost; what bounds a program."""
+"""Waits: each kind has its word, its line and a guard; the lost time; the bound of a program."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_a_guard_raises_before_it_waits(kind: str) -> None:
 
 
 class TestGuard:
-    def test_it_names_call_line_and_advice(self):
+    def test_error_names_call_line_and_advice(self):
         with closed_gate():
             y = np.ones(3) * 2
             with profiler.guard("raise"), pytest.raises(profiler.Blocked) as raised:
@@ -90,7 +90,7 @@ class TestGuard:
         line = raised.traceback[0].lineno + 1
         assert str(raised.value).startswith(f"asnumpy: must not wait here, got a call at {__file__}:{line}; instead: ")
 
-    def test_values_that_are_there_are_no_wait_unless_all_reads_count(self):
+    def test_reads_of_computed_values_count_only_with_reads(self):
         y = np.ones(3) * 2
         y.wait()
         with profiler.guard("raise"):
@@ -123,7 +123,7 @@ class TestGuard:
                 y.tolist()
         y.tolist()
 
-    def test_it_holds_from_the_call_on(self):
+    def test_guard_holds_from_the_call_on(self):
         y = np.ones(3)
         y.wait()
         before = profiler.guard("raise", reads=True)
@@ -131,7 +131,7 @@ class TestGuard:
             y.tolist()
         y.tolist()
 
-    def test_other_threads_have_their_own(self):
+    def test_other_threads_have_other_guards(self):
         y = np.ones(3)
         y.wait()
 
@@ -153,7 +153,7 @@ class TestGuard:
             with pytest.raises(profiler.Blocked):
                 y.tolist()
 
-    def test_kinds_that_are_meant(self):
+    def test_allowed_kinds(self):
         y = np.ones(3)
         with profiler.guard("raise", reads=True, allow=["wait", "barrier"]):
             y.wait()
@@ -215,7 +215,7 @@ def test_synchronous_mode_is_no_wait_of_the_program() -> None:
         assert (np.ones(3) + 1).tolist() == [2, 2, 2]
 
 
-# --- what it cost -----------------------------------------------------------------------------------
+# --- costs ------------------------------------------------------------------------------------------
 
 
 def op(seq: int, start: float, end: float, thread: int = 1, **more: Any) -> Event:
@@ -261,7 +261,7 @@ class TestBlockers:
         t = trace(op(1, 0, 9), wait(0, 8, 3), wait(8, 10, 5), op(2, 10, 20))
         assert [b.line.line for b in profiler.blockers(t)] == ["program.py:5", "program.py:3"]
 
-    def test_the_wait_at_the_end_of_the_recording_is_nobodys(self):
+    def test_the_wait_at_the_end_of_the_recording_has_no_line(self):
         t = trace(op(1, 0, 9), wait(0, 9, 3, "end of the recording"))
         assert profiler.blockers(t) == []
 
@@ -280,13 +280,13 @@ class TestBlockers:
         assert "program.py:7: keep the number as an array" in text
 
     @pytest.mark.parametrize("name", ["item", "__repr__", "evaluate", "bool"])
-    def test_without_a_loop_there_is_no_word_of_one(self, name):
+    def test_advice_without_a_loop_does_not_mention_one(self, name):
         (once,) = profiler.blockers(trace(op(1, 0, 4), wait(0, 4, 7, name), op(2, 6, 9)))
         assert not re.search("loop|round|list|once", once.advice)
         assert once.advice
 
     @pytest.mark.parametrize("waits", [[(0, 4)], [(0, 4), (4, 4.001), (1000, 1000.001)]])
-    def test_the_report_has_no_advice_where_there_is_nothing_to_gain(self, waits):
+    def test_the_report_has_no_advice_without_lost_time(self, waits):
         """One wait is not a habit, and less than a hundredth of the time is not worth a change."""
         text = profiler.report(trace(op(1, 0, 4), *(wait(a, b, 7) for a, b in waits), op(2, 1000, 1009)))
         assert "program.py:7" in text
@@ -349,7 +349,7 @@ class TestBound:
         found = profiler.bound(t)
         assert (found.kind, found.line) == ("memory", "program.py:19")
 
-    def test_a_turn_that_had_to_come(self):
+    def test_bound_by_program_order(self):
         """The budget was not reached: a larger one would not help."""
         t = trace(*(op(i, 2 * i, 2 * i + 1, issued=0, held=True, planned=0.1) for i in range(1, 20)))
         found = profiler.bound(t)
@@ -365,7 +365,7 @@ class TestBound:
         t = trace(op(1, 0, 1), *(op(i, i, i + 1, queue="copy") for i in range(2, 20)))
         assert profiler.bound(t).kind == "copies"
 
-    def test_nothing(self):
+    def test_bound_of_an_empty_trace(self):
         assert profiler.bound(Trace([])).kind == "nothing"
         assert "nothing" in str(profiler.bound(Trace([])))
 
@@ -380,7 +380,7 @@ class TestCost:
             at = start + t2 + t3
         return trace(*events)
 
-    def test_its_parts_are_those_of_the_loop(self):
+    def test_parts_are_those_of_the_loop(self):
         n, t1, t2, t3 = 10, 0.5, 2.0, 0.25
         found = model(self.steps(n, t1, t2, t3), n, 0.0, n * (t1 + t2 + t3))
         assert (found.t1, found.t2, found.t3) == pytest.approx((t1, t2, t3))
@@ -396,7 +396,7 @@ class TestCost:
         assert found.waiting_once == pytest.approx(n * t1 + t2 + t3)
         assert "the front end, which sets the pace" in str(found)
 
-    def test_it_runs_the_step_and_finds_its_waits(self, queued):
+    def test_cost_runs_the_step_and_counts_its_waits(self, queued):
         x = np.ones((1, 2))
         calls = []
 
@@ -408,7 +408,7 @@ class TestCost:
         assert 0 < found.waits <= 1
         assert found.seconds > 0
 
-    def test_there_must_be_steps(self):
+    def test_cost_of_no_steps_raises(self):
         with pytest.raises(ValueError, match="cost: n must be at least 1"):
             profiler.cost(lambda: None, 0)
 

@@ -37,7 +37,7 @@ def dropped() -> int:
 
 class TestGather:
     @pytest.mark.parametrize("loop", LOOPS)
-    def test_it_keeps_the_structure(self, loop):
+    def test_structure_is_kept(self, loop):
         async def main() -> None:
             a, b, c = (np.ones(3) + i for i in range(3))
             found = await forerun.gather(a, [b, (c,)], {"x": Pair(a, []), "y": {}}, ())
@@ -47,13 +47,13 @@ class TestGather:
 
         run(main(), loop)
 
-    def test_nothing(self):
+    def test_gather_of_no_arrays(self):
         async def main() -> None:
             assert await forerun.gather() == []
 
         run(main())
 
-    def test_it_waits_for_all_also_when_one_has_failed(self):
+    def test_gather_waits_for_all_after_a_failure(self):
         async def main() -> None:
             go = threading.Event()
             failed = bad()
@@ -69,7 +69,7 @@ class TestGather:
 
         run(main())
 
-    def test_one_failure_is_raised_as_itself_whatever_it_has_poisoned(self):
+    def test_a_single_failure_is_raised_as_itself(self):
         async def main() -> None:
             x = bad()
             with pytest.raises(KeyError, match="bad"):
@@ -108,7 +108,7 @@ class TestGather:
 
         run(main())
 
-    def test_cancelled_it_holds_nothing(self):
+    def test_a_cancelled_gather_holds_no_arrays(self):
         async def main() -> None:
             task = asyncio.create_task(forerun.gather(np.ones(3) + 1, np.ones(3) + 2))
             await run_other_tasks()
@@ -123,7 +123,7 @@ class TestGather:
 
 class TestAsCompleted:
     @pytest.mark.parametrize("loop", LOOPS)
-    def test_in_the_order_in_which_they_come(self, loop):
+    def test_arrays_are_yielded_in_order_of_completion(self, loop):
         async def main() -> None:
             events = [threading.Event() for _ in range(3)]
             arrays = [late_array(go, value=float(i)) for i, go in enumerate(events)]
@@ -139,7 +139,7 @@ class TestAsCompleted:
 
         run(main(), loop)
 
-    def test_one_that_failed_comes_like_the_others_and_raises_when_read(self):
+    def test_a_failed_array_is_yielded_and_raises_when_read(self):
         async def main() -> None:
             x = bad()
             found = [y async for y in forerun.as_completed([x, x])]
@@ -151,7 +151,7 @@ class TestAsCompleted:
 
         run(main())
 
-    def test_a_loop_may_be_left_and_holds_nothing_then(self):
+    def test_a_left_loop_holds_no_arrays(self):
         async def main() -> None:
             there = np.ones(3)
             there.wait()
@@ -166,7 +166,7 @@ class TestAsCompleted:
         run(main())
         assert dropped() > before
 
-    def test_a_cancelled_one_goes_on_where_it_was(self):
+    def test_a_cancelled_iteration_continues(self):
         async def main() -> None:
             go = threading.Event()
             x = late_array(go)
@@ -180,7 +180,7 @@ class TestAsCompleted:
 
         run(main())
 
-    def test_nothing(self):
+    def test_as_completed_of_no_arrays(self):
         async def main() -> None:
             assert [x async for x in forerun.as_completed([])] == []
 

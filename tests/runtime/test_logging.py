@@ -34,7 +34,7 @@ def log(queued: None, caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixt
 
 
 class TestWorkers:
-    def test_they_start_with_the_first_operation_and_end_with_a_change(self, log):
+    def test_workers_start_with_the_first_operation_and_end_with_a_change(self, log):
         x = np.ones(3) + 1
         x.wait()
         forerun.waitall()
@@ -46,7 +46,7 @@ class TestWorkers:
         program = "from forerun import np\nx = np.ones(3) + 1\nx.wait()"
         assert run(LISTENING + program).stderr == ""
 
-    def test_at_exit_they_end(self):
+    def test_workers_end_at_exit(self):
         program = "import forerun\nfrom forerun import np\nforerun.configure(workers=1)\nx = np.ones(100000) + 1"
         done = run(LISTENING + program)
         messages = [line.removeprefix("INFO forerun: ") for line in done.stderr.splitlines()]
@@ -112,7 +112,7 @@ class TestSilence:
 
 
 class TestSurroundings:
-    def test_a_variable_that_is_no_setting(self):
+    def test_unknown_environment_variable_is_logged(self):
         done = run(LISTENING + "import forerun", FORERUN_WORKRES="3")
         assert "WARNING forerun: environment: FORERUN_WORKRES is not a setting" in done.stderr
         assert "FORERUN_WORKERS" in done.stderr

@@ -36,7 +36,7 @@ class Slow:
 
 
 @pytest.mark.parametrize("ahead", [0, 1, 2])
-def test_an_iteration_begins_when_the_one_ahead_before_it_has_ended(ahead):
+def test_an_iteration_begins_after_the_end_of_the_one_ahead_before(ahead):
     n, slow, begun, timers = 5, Slow(5), [], []
 
     def let_end(i: int) -> None:
@@ -112,7 +112,7 @@ def test_an_empty_iterable_gives_nothing():
     assert list(pace([])) == []
 
 
-def test_it_has_the_length_of_its_iterable():
+def test_pace_has_the_length_of_its_iterable():
     assert len(pace([1, 2, 3])) == 3  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="iterable must have a length, got generator"):
         len(pace(i for i in range(3)))  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""The bar of a loop: what is issued and what is computed are two things, and nothing waits for it."""
+"""The bar of a loop: issued and computed iterations are counted separately, and the bar does not wait."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class TestLine:
             (np.ones(3) * i).wait()
         assert screen.lines()[-1].startswith("█" * 30 + " 3/3 issued, 0:0")
 
-    def test_the_line_goes_away(self, screen):
+    def test_the_line_is_removed(self, screen):
         list(forerun.progress(range(3)))
         assert screen.getvalue().endswith("\r\033[K")
 
@@ -91,7 +91,7 @@ class TestLoop:
     def test_gives_the_items(self, screen):
         assert list(forerun.progress("abc")) == list("abc")
 
-    def test_an_item_lives_no_longer_than_the_loop_says(self, screen):
+    def test_items_are_released_by_the_loop(self, screen):
         class Item: ...
 
         alive: list[weakref.ref[Item]] = []
@@ -120,7 +120,7 @@ class TestLoop:
         with pytest.raises(ValueError, match="progress: total and done must not be negative"):
             forerun.progress([], **wrong)
 
-    def test_nothing_is_shown_elsewhere(self, capsys):
+    def test_no_output_without_a_terminal(self, capsys):
         assert list(forerun.progress(range(3), "x")) == [0, 1, 2]
         assert capsys.readouterr() == ("", "")
 
@@ -156,7 +156,7 @@ class TestNotebook:
         assert "width:50.0%" in shown[1]
         assert "2/2 issued, 0:0" in shown[-1]
 
-    def test_it_is_updated_until_all_is_computed(self, shown):
+    def test_bar_is_updated_until_all_is_computed(self, shown):
         forerun.waitall()
         kept = []
         with closed_gate():

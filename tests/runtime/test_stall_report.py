@@ -1,4 +1,4 @@
-"""A wait that makes no progress says what it waits for; what has not ended can be listed."""
+"""A wait without progress reports the operations that it waits for; pending operations can be listed."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_pending_lists_operations_that_wait_for_memory():
         forerun.waitall()
 
 
-def test_nothing_is_pending_when_all_has_ended():
+def test_pending_is_empty_after_all_has_ended():
     np.ones(3).wait()
     forerun.waitall()
     assert forerun.pending() == []
@@ -114,7 +114,7 @@ def test_wait_without_progress_names_the_chain(reports, capfd, wait):
     assert any(line.endswith(": runs") for line in lines)
 
 
-def test_wait_with_progress_says_nothing(capfd):
+def test_wait_with_progress_prints_nothing(capfd):
     def task(v):
         threading.Event().wait(0.02)
         return v + 1

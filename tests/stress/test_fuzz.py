@@ -1,4 +1,5 @@
-"""Random programs and files (stress/fuzz): a bounded run of fixed numbers, what is kept, and what would be found."""
+"""Random programs and files (stress/fuzz): a bounded run of fixed numbers, the kept ones, and faults that would be
+found."""
 
 from __future__ import annotations
 
@@ -119,7 +120,7 @@ class WrongStep(RunningAhead):
 
 
 class Spread(RunningAhead):
-    """A failed array stays so, whatever is written into it."""
+    """A failed array stays failed after all writes."""
 
     def look(self, x: Any, how: int = 0) -> tuple[Any, ...]:
         found = super().look(x, how)
@@ -193,7 +194,7 @@ class TestItself:
 
 class TestFiles:
     @pytest.mark.parametrize("target", files.TARGETS, ids=lambda target: target.name)
-    def test_whatever_bytes_are_read_or_refused(self, target):
+    def test_arbitrary_bytes_are_read_or_refused(self, target):
         for data in files.inputs(target, 1, 60):
             assert files.judged(target, data) == ""
 
@@ -235,7 +236,7 @@ class TestDeaths:
         "turns": 1,
     }  # fmt: skip
 
-    def test_a_program_that_dies_leaves_nothing(self):
+    def test_a_crashed_program_leaves_no_files(self):
         assert deaths.check(self.SPEC) == ""
 
     def test_a_worker_that_lives_on_is_found(self, monkeypatch):

@@ -42,7 +42,7 @@ def _started(to_it: int, from_it: int, *options: str) -> int:
 
 
 class Browser:
-    """A page in a new Chromium. `complaints`: what went to its console, errors, what it asked the network for."""
+    """A page in a new Chromium. `complaints`: messages of its console, errors, requests to the network."""
 
     def __init__(self, width: int = 1280, height: int = 900) -> None:
         assert CHROMIUM is not None
@@ -153,7 +153,7 @@ class Browser:
         self.drawn()
 
     def type(self, text: str) -> None:
-        """Text into what has the focus."""
+        """Type text into the element that has the focus."""
         self.call("Input.insertText", text=text)
         self.drawn()
 

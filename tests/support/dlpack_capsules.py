@@ -45,7 +45,7 @@ _api.PyCapsule_GetName.argtypes = [ctypes.py_object]
 
 
 def capsule_name(capsule: Any) -> bytes:
-    """The name of a capsule, which says whether somebody has taken what is in it."""
+    """The name of a capsule, which says whether its contents have been taken."""
     return _api.PyCapsule_GetName(capsule)
 
 

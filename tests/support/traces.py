@@ -1,4 +1,4 @@
-"""Traces made by hand, for what shows them."""
+"""Traces made by hand, for tests of their pictures and tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Captured functions that use modules: what changes in a module is seen by later calls."""
+"""Captured functions that use modules: later calls see changes of a module."""
 
 from __future__ import annotations
 

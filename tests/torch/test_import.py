@@ -42,7 +42,7 @@ from forerun import torch
 after = members()
 changed = {name for name in before if before[name][0] is not after[name][0] or before[name][1] != after[name][1]}
 assert changed == {"data"}, changed
-assert before["data"][0] is None  # NumPy's is a buffer: without the import arrays have none
+assert before["data"][0] is None  # NumPy's is a buffer: without the import arrays lack it
 assert not [name for name, value in functions.items() if vars(np)[name] is not value]
 assert not any(map(refused, foreign))
 assert x.sum(dim=1).tolist() == [3, 3]

@@ -85,7 +85,7 @@ def test_values(name, call, want):
 
 
 @pytest.mark.parametrize("call", [c[1] for c in CASES], ids=[c[0] for c in CASES])
-def test_nothing_waits(call):
+def test_calls_do_not_wait(call):
     with configured(engine="async"):
         result_without_waiting(call)
 

@@ -1,5 +1,4 @@
-"""The models of the scheduler's hand-overs: checked state by state; and that the checker finds what is wrong
-with each mutant."""
+"""The models of the scheduler's hand-overs: checked state by state; and the checker finds the fault of each mutant."""
 
 from __future__ import annotations
 
@@ -77,7 +76,7 @@ class Counter(Program):
 
 
 class Waiter(Program):
-    """Sleeps until somebody tells it; or spins."""
+    """Sleeps until it is notified; or spins."""
 
     def enter(self, s, me):
         if not lock(s, self.number):
@@ -146,11 +145,11 @@ class TestChecker:
     def test_wake_up_before_the_sleep_is_lost(self):
         assert check(model(Waiter("a", "enter"), Waiter("b", "notify_first"))).fault.startswith("deadlock")
 
-    def test_one_is_woken_or_all(self):
+    def test_one_thread_or_all_are_woken(self):
         assert check(model(Waiter("a", "enter"), Waiter("b", "enter"), Waiter("c", "notify_every"))).fault is None
         assert check(model(Waiter("a", "enter"), Waiter("b", "enter"), Waiter("c", "notify_first"))).fault
 
-    def test_lost_wake_up_beside_a_thread_that_goes_on(self):
+    def test_lost_wake_up_with_a_running_thread(self):
         """No deadlock, as one thread can always take a step."""
         found = check(model(Waiter("a", "enter"), Waiter("b", "spin")))
         assert found.fault.startswith("a wake-up is lost")

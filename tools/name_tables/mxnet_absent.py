@@ -1,4 +1,4 @@
-"""Facts that mxnet_names.py cannot see: why names of MXNet's are absent, and what differs in those that exist.
+"""Facts that mxnet_names.py cannot see: why names of MXNet's are absent, and the differences of those that exist.
 
 A name in full, or a place and ".*" for all in it that have no reason of their own.
 """
@@ -31,7 +31,7 @@ PARAMETERS = {
 }  # fmt: skip
 
 _SPARSE = "of sparse storage: arrays and gradients are dense here."
-_SYMBOLIC = "of the symbolic API: `hybridize` records what a block does, and there are no symbols."
+_SYMBOLIC = "of the symbolic API: `hybridize` captures a block's operations, and there are no symbols."
 _NAMED = "of 1.x's names by prefix: parameters are named by the attributes that their blocks are assigned to."
 _FILES = "a whole model as files: `export` and `SymbolBlock.imports`, or `save_parameters`, do that."
 _OLD = "a name that 1.x itself has deprecated; it is "
@@ -43,7 +43,7 @@ an iterator of `mx.io`'s batches; `gluon.contrib.data.vision.ImageDataLoader` an
 _STORE = """\
 there are no servers that hold values by key: `gluon.Trainer` sums gradients over devices and
 ranks, and updates parameters, by operations of its own
-(training.md says what its `kvstore=` means)."""
+(training.md describes its `kvstore=`)."""
 _ESTIMATOR = """\
 a training loop as a class with handlers is not there: loops are written out, over `autograd.record` and
 `Trainer.step`."""
@@ -60,7 +60,7 @@ _SETTING = "MXNet's switch between the meanings of shapes and arrays of 1.x and 
 _INT8 = "8-bit products for Intel's inference are not there."
 _WINDOW = """\
 attention within a sliding window has no kernel here; `npx.masked_softmax` with a mask of a band gives its values."""
-_METRICS = "a helper of MXNet's metrics; those here say themselves what does not fit."
+_METRICS = "a helper of MXNet's metrics; those here check shapes themselves."
 _LUA = "a placeholder for criterions of Lua Torch; `Loss` does the same."
 _COUNT = "there is one count, over all batches since `reset`: "
 _ENVIRONMENT = "`os.environ` is read when the package is imported; settings change by `forerun.configure`."
@@ -78,7 +78,7 @@ ABSENT = {
     "gluon.Block.load_params": _OLD + "`load_parameters`.",
     "gluon.Block.save_params": _OLD + "`save_parameters`.",
     "gluon.Block.name_scope": _NAMED, "gluon.Block.prefix": _NAMED, "gluon.ParameterDict.prefix": _NAMED,
-    "gluon.HybridBlock.hybrid_forward": "users' blocks define it, and it is called; there is none to inherit.",
+    "gluon.HybridBlock.hybrid_forward": "users' blocks define it, and it is called; the base class does not have it.",
     "gluon.HybridBlock.infer_type": "dtypes are those of the parameters (`cast`), and are not inferred.",
     "gluon.HybridBlock.optimize_for": "for backends that take over parts of a graph; `hybridize` is all there is.",
     "gluon.HybridBlock.infer_shape": "blocks with shapes to infer define it.",
@@ -92,7 +92,7 @@ ABSENT = {
     "gluon.ParameterDict.load_dict": "`Block.load_dict` does it.",
     "gluon.contrib.nn.SparseEmbedding": _SPARSE,
     "gluon.contrib.estimator.*": _ESTIMATOR,
-    "gluon.data.DataLoader.clean": "loaders free what an epoch held when it ends or is left.",
+    "gluon.data.DataLoader.clean": "loaders free an epoch's resources when it ends or is left.",
     "gluon.data.DataLoader.refresh": "each `iter(loader)` is a new epoch.",
     "gluon.probability.*": _PROBABILITY,
     "gluon.metric.Torch": _LUA,
@@ -181,9 +181,9 @@ _RULE = "subclasses define `batch` and `value`; sums are read at `get`, not at e
 DIFFERS = {
     "gluon.SymbolBlock": _IMPORTED, "gluon.nn.SymbolBlock": _IMPORTED,
     "gluon.HybridBlock.export": "the files are of a format of forerun's own",
-    "gluon.Trainer": "`kvstore` is a word or what `kvstore.create` returns; `compression_params` must be None",
+    "gluon.Trainer": "`kvstore` is a word or a result of `kvstore.create`; `compression_params` must be None",
     "gluon.Trainer.save_states": "the parameter is `filename`, not `fname`; the file is an npz of arrays",
-    "gluon.Trainer.load_states": "the parameter is `filename`, not `fname`; reads what `save_states` wrote",
+    "gluon.Trainer.load_states": "the parameter is `filename`, not `fname`; reads files of `save_states`",
     "gluon.nn.SyncBatchNorm": "statistics of one device",
     "gluon.contrib.nn.SyncBatchNorm": "statistics of one device",
     "gluon.rnn.LSTM": "without cuDNN's `state_clip_min`, `state_clip_max`, `state_clip_nan`; " + _FUSED,

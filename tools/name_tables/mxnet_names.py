@@ -49,7 +49,7 @@ KINDS = {
 
 @dataclass
 class Name:
-    """A name of MXNet's, and what forerun has of it."""
+    """A name of MXNet's, and forerun's object of that name."""
 
     full: str
     versions: str
@@ -85,7 +85,7 @@ OBJECTS: dict[str, Callable[[ModuleType], Any]] = {
 
 
 def reached(root: ModuleType, full: str) -> Any:
-    """Return the object of a name, in a class also for its instances. AttributeError if there is none."""
+    """Return the object of a name, in a class also for its instances. AttributeError if it does not exist."""
     place, _, name = full.rpartition(".")
     try:
         return functools.reduce(getattr, full.split("."), root)

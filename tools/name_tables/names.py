@@ -111,7 +111,7 @@ class Call(threading.Thread):
         self.function, self.result, self.error = function, None, None
 
     def run(self) -> None:
-        """Keeps what the function returns or raises."""
+        """Keeps the function's result or error."""
         try:
             self.result = self.function()
         except BaseException as error:
@@ -139,7 +139,7 @@ def counting_host_tasks() -> Iterator[list[str]]:
 
 
 def kind_of(function: Callable[..., Any], args: Any) -> str:
-    """What is seen of a call while the engine is held: does it wait, and which operations does it issue?"""
+    """The effects of a call while the engine is held: whether it waits, and the operations that it issues."""
     arrays: list[Any] = []
     mapped(lambda a: arrays.append(a) or a, args)
     forerun.waitall()
@@ -217,7 +217,7 @@ def method(name: str) -> Name:
     return Name(name, kind_of(called, (take(), *(CALLS[full]() if full in CALLS else ()))))
 
 
-OF_TORCH = {"np.ndarray.data"}  # there only once somebody imports forerun.torch
+OF_TORCH = {"np.ndarray.data"}  # only after an import of forerun.torch
 
 
 def found(path: str) -> list[Name]:
@@ -262,7 +262,7 @@ def counts(names: dict[str, list[Name]]) -> str:
 
 
 def row(name: Name) -> str:
-    """A row of a table: a name, its kind, and what other arguments change, or why it is absent."""
+    """A row of a table: a name, its kind, and the effects of other arguments, or why it is absent."""
     note = name.reason or (f"with other arguments: {', '.join(name.others)}" if name.others else "")
     return f"| `{name.name}` | {name.kind} | {note} |"
 

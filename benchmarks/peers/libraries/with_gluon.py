@@ -115,7 +115,7 @@ class Hybrid(Gluon):
     """This package with a network and a loss that are hybridized, and with programs that are captured as a whole."""
 
     package = "forerun"
-    lacks = "is what gluon networks and programs of many operations can be"
+    lacks = "applies to gluon networks and programs of many operations"
     hybrid = True
 
     def ocean(self, name: str, *inputs: Any, count: int) -> Program:
@@ -128,7 +128,7 @@ class WholeStep(Gluon):
     """This package with training steps that are one program each."""
 
     package = "forerun"
-    lacks = "is what training steps can be"
+    lacks = "applies to training steps"
 
     def captured(self, step: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
         whole: Callable[[Any, Any], None] = importlib.import_module(self.package).hybrid(step)

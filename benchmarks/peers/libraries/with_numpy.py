@@ -1,4 +1,4 @@
-"""The rows with NumPy, which is also what the others' results are compared with."""
+"""The rows with NumPy, whose results are the reference for the others."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ocean.programs import Ocean
 
 
 class NumPy(Ocean):
-    """NumPy as it comes; softmax and the training step are written by hand, as it has none."""
+    """NumPy as it comes; softmax and the training step are written by hand, as NumPy lacks them."""
 
     def __init__(self) -> None:
         self.generator = numpy.random.default_rng(1)

@@ -50,7 +50,7 @@ B2 = (
     (0.0, 1.119522344879478e-14),
 )
 B3 = (-1.200507748551599e-15, 6.057902487546866e-17)
-TOLERANCE = 1e-8  # beside NumPy's: what is nearly equal is subtracted
+TOLERANCE = 1e-8  # from NumPy's: nearly equal numbers are subtracted
 PASCALS = 1e4  # of a decibar, in which p is
 
 Pair = tuple[Any, Any]  # a value, and its derivative by temperature

@@ -25,7 +25,7 @@ INNER = slice(2, -2)
 
 
 def inputs(elements: int, generator: numpy.random.Generator) -> list[numpy.ndarray]:
-    """Masks, spacings, cosines, tracers at three times, and what is written: diffusivities and slopes."""
+    """Masks, spacings, cosines, tracers at three times, and outputs: diffusivities and slopes."""
     shape = grid.shape(elements)
     x, y, z = shape
     masks = [grid.mask(generator, shape) for _ in range(4)]

@@ -25,7 +25,7 @@ COLUMNS = (INNER, INNER)
 
 
 def inputs(elements: int, generator: numpy.random.Generator) -> list[numpy.ndarray]:
-    """Velocities at three times, masks, spacings, cosines, the bottom's level, and what drives the energy."""
+    """Velocities at three times, masks, spacings, cosines, the bottom's level, and the forcing of the energy."""
     shape = grid.shape(elements)
     x, y, z = shape
     velocities = [generator.standard_normal((*shape, 3)) for _ in range(3)]
@@ -67,7 +67,7 @@ def compute(
     dzt: Any, dzw: Any, cosine: Any, cosine_north: Any, bottom: Any, viscosity: Any, length: Any, forcing: Any,
     surface: Any, energy: Any, tendency: Any,
 ) -> list[Any]:  # fmt: skip
-    """Energy and tendency at all time levels, and what was added at the surface."""
+    """Energy and tendency at all time levels, and the flux at the surface."""
     xp = peer.xp
     put, add, column = peer.put, peer.add, grid.column
     now = energy[..., NOW]

@@ -1,9 +1,9 @@
 """forerun under the name of array_api_strict, for test suites that look for a strict implementation of the standard.
 
 SciPy's and scikit-learn's suites run their array API tests on the libraries that they find, from a list of their own.
-With this folder before the others on PYTHONPATH they find forerun (`python compatibility/suites.py`). It has what the
-suites ask of array_api_strict itself; the arrays' namespace is `forerun.np`. Floats are float64, as in NumPy and in the
-standard's other implementations.
+With this folder before the others on PYTHONPATH they find forerun (`python compatibility/suites.py`). It has the names
+that the suites use of array_api_strict itself; the arrays' namespace is `forerun.np`. Floats are float64, as in NumPy
+and in the standard's other implementations.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 NumPy refuses `x.sum(dim=0)` and `x.view(2, -1)`; PyTorch takes them. `forerun.torch` registers its functions for them
 when it is imported; until then they are errors, as they are in NumPy. The methods are the same objects before and
-after, with NumPy's signature, and every call that NumPy takes means what it means there.
+after, with NumPy's signature, and every call that NumPy accepts has the same meaning here.
 """
 
 from __future__ import annotations

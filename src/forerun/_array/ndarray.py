@@ -1,4 +1,4 @@
-"""The array that users hold: NumPy's methods, and MXNet's where NumPy has none."""
+"""The array that users hold: NumPy's methods, and MXNet's where NumPy has no such method."""
 
 from __future__ import annotations
 
@@ -48,15 +48,14 @@ def _extents(args: tuple[Any, ...]) -> Any:
 
 
 class ArrayClass(type):
-    """The class of the class of arrays, in whose place `forerun.as_numpy` puts another one."""
+    """The metaclass of the array class, which `forerun.as_numpy` replaces."""
 
 
 class ndarray(NumpyMethods, MxnetMethods, _core.Array, metaclass=ArrayClass):
-    """An array of numbers that may still be on their way. Made by the functions of `forerun.np`.
+    """An array of numbers that may not be computed yet. Made by the functions of `forerun.np`.
 
     Every method returns at once but those that hand out values: `wait`, `asnumpy`, `item`, `tolist`,
-    `print`, `float(x)`, `bool(x)` and the like wait for the values, and raise what their computation
-    raised.
+    `print`, `float(x)`, `bool(x)` and the like wait for the values, and raise the error of their computation.
 
     >>> from forerun import np
     >>> x = np.arange(6).reshape(2, 3)
@@ -115,7 +114,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array, metaclass=ArrayClass):
 
     @delegate(reshaping.ravel)
     def ravel(self, order: str = "C") -> ndarray:
-        """Return the elements as one axis: a view where they lie one after the other, otherwise a copy."""
+        """Return the elements as one axis: a view if they are contiguous, otherwise a copy."""
 
     @delegate(reshaping.flatten)
     def flatten(self, order: str = "C") -> ndarray:
@@ -127,7 +126,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array, metaclass=ArrayClass):
 
     @delegate(reshaping.expand_dims)
     def expand_dims(self, axis: int | Sequence[int]) -> ndarray:
-        """Return a view with axes of extent 1 put in."""
+        """Return a view with new axes of extent 1."""
 
     def broadcast_to(self, shape_: Sequence[int]) -> ndarray:
         """Return a view repeated to a larger shape."""
@@ -155,7 +154,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array, metaclass=ArrayClass):
     ) -> ndarray:
         """Return the elements converted to a dtype; without `copy`, the array itself if it has that dtype and order.
 
-        Floats lose their fraction in integers; what an integer cannot hold is kept by its lowest bits.
+        Floats lose their fraction in integers; for a value that the integer dtype cannot hold, the lowest bits are kept.
 
         Parameters
         ----------
@@ -201,7 +200,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array, metaclass=ArrayClass):
 
     @property
     def ctx(self) -> Device:
-        """The device: MXNet's older word."""
+        """The device, by MXNet's older name."""
         return self.device
 
     context = ctx
@@ -216,7 +215,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array, metaclass=ArrayClass):
         leaf.attach_grad(self, grad_req)
 
     def backward(self, out_grad: Array | None = None, retain_graph: bool = False, train_mode: bool = True) -> None:
-        """Compute the gradients of this array with respect to the leaves that it was computed from.
+        """Compute the gradients of this array with respect to the leaves from which it was computed.
 
         Parameters
         ----------
@@ -230,7 +229,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array, metaclass=ArrayClass):
         backward_pass.backward([self], None if out_grad is None else [out_grad], retain_graph, train_mode)
 
     def detach(self) -> ndarray:
-        """Return the same values as an array that gradients do not flow through."""
+        """Return an array with the same values that is not on the tape."""
         return _core.detach(self)
 
     def zero_grad(self) -> None:
@@ -429,9 +428,10 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array, metaclass=ArrayClass):
         return text.shown(self)
 
     def _repr_html_(self) -> str:
-        """The values, for a notebook, as `repr` has them, below what the array is; or what its computation raised.
+        """The values, for a notebook, as `repr` has them, below a line that describes the array; or the error of its
+        computation.
 
-        Waits for this array, and no other; of a large one only the corners are looked at.
+        Waits for this array, and no other; of a large one only the corners are read.
         """
         return text.in_html(self)
 
@@ -456,7 +456,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array, metaclass=ArrayClass):
     def __await__(self) -> Generator[Any, None, Any]:
         """Wait for the values in asyncio, while other tasks go on: `await x` gives the array.
 
-        Raises what the computation raised.
+        Raises the error of the computation.
         """
         if not _core.arrived(self):
             from .._runtime import asyncio as aio  # asyncio's 20 ms are for those who use it

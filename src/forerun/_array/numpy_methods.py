@@ -34,7 +34,7 @@ def without_values(x: Array) -> numpy.ndarray:
 
 
 class Flags:
-    """How an array lies in memory, in NumPy's words, as attributes or items. They cannot be set.
+    """The memory layout of an array, with NumPy's names, as attributes or items. They cannot be set.
 
     >>> from forerun import np
     >>> x = np.zeros((2, 3))
@@ -79,7 +79,7 @@ class Flags:
 
     @property
     def behaved(self) -> bool:
-        """Aligned, and to be written."""
+        """Aligned and writable."""
         return self.aligned and self.writeable
 
     @property
@@ -89,7 +89,7 @@ class Flags:
 
     @property
     def farray(self) -> bool:
-        """Aligned, to be written, in Fortran's order without gaps, and not in C order."""
+        """Aligned, writable, in Fortran's order without gaps, and not in C order."""
         return self.behaved and self.fortran
 
     def __getitem__(self, name: str) -> bool:
@@ -137,7 +137,7 @@ class NumpyMethods:
 
     @property
     def flags(self) -> Flags:
-        """How the elements lie in memory, and whether they may be written. Does not wait."""
+        """The memory layout, and whether the elements may be written. Does not wait."""
         return Flags(cast("Array", self))
 
     @takes_extents
@@ -365,9 +365,9 @@ class NumpyMethods:
         """The values as they are now, in a capsule of DLPack. Waits. No later operation changes them.
 
         From version 1 on the capsule is marked as read-only, unless copy is True. Older versions have no such mark, so
-        that their readers get a copy; BufferError if copy is False. RuntimeError for a stream: the host has none.
-        The memory of a GPU is not shared: the capsule has a copy on the host, for those who ask for that with dl_device
-        or copy; else BufferError.
+        that their readers get a copy; BufferError if copy is False. RuntimeError for a stream, as the host has no
+        streams. The memory of a GPU is not shared: the capsule has a copy on the host, for callers that request one
+        with dl_device or copy; else BufferError.
         """
         if dl_device is not None and tuple(dl_device) != (1, 0):
             raise BufferError(f"__dlpack__: dl_device must be (1, 0), the host, got {dl_device}")

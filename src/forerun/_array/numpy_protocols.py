@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from ..typing import Array, DeviceLike, Out
 
-# NumPy's classes of arrays whose values are all there is to them; others know better what is to be done.
+# NumPy's array classes that have nothing but values; other classes implement the protocol themselves.
 _PLAIN = (numpy.ndarray, numpy.memmap, numpy.generic)
 
 # Functions that write into their first argument.

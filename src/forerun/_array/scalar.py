@@ -1,4 +1,4 @@
-"""Scalars: what reading one element, reducing all of them, and computing with numbers give."""
+"""Scalars: results of reading one element, of reducing all elements, and of computing with numbers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _AS_PYTHON = (numpy.dtype("float64"), numpy.dtype("int64"))  # of scalars that N
 
 
 class scalar(ndarray):
-    """A number that may still be on its way: an array without axes that is a value, as NumPy's scalars are.
+    """A number that may not be computed yet: an array without axes that is a value, as NumPy's scalars are.
 
     `x[0]`, `x.sum()`, `x[0] + 1` and iterating over a vector give scalars; `np.array(5.0)` and views do not. Later
     writes to x do not change them, they cannot be written to, and `s += 1` makes a new one. They are hashed and

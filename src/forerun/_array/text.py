@@ -39,7 +39,8 @@ def shown(x: Array) -> str:
 
 
 def in_html(x: Array) -> str:
-    """Return the values, as `represented` has them, below what the array is; or what its computation raised."""
+    """Return the values, as `represented` has them, below a line that describes the array; or the error of its
+    computation."""
     about = f"{x.dtype} {x.shape}, {nbytes(x.nbytes)}, {x.device}"
     try:
         return preformatted(repr(x), about)

@@ -49,7 +49,7 @@ Dtypes = tuple[numpy.dtype, ...]
 
 
 def outs_of(ufunc: numpy.ufunc, method: str, out: Out) -> list[Any]:
-    """Return one entry per output, None where there is to be a new array."""
+    """Return one entry per output, None for a new array."""
     n = ufunc.nout if method == "__call__" else 1
     given = list(out) if isinstance(out, tuple) else [out] + [None] * (n - 1)
     if len(given) != n:
@@ -61,7 +61,7 @@ def outs_of(ufunc: numpy.ufunc, method: str, out: Out) -> list[Any]:
 
 
 def write_outs(name: str, results: Sequence[Any], outs: Sequence[Any], casting: str) -> Any:
-    """Return the results, those with an array to go to in that."""
+    """Return the results, written into the given arrays, if any."""
     found = tuple(r if o is None else _put(name, o, r, casting) for r, o in zip(results, outs, strict=True))
     return found[0] if len(found) == 1 else found
 
@@ -86,7 +86,7 @@ def _check_out(name: str, out: Any, shape: tuple[int, ...], dtype: numpy.dtype, 
 
 
 def called(ufunc: numpy.ufunc, inputs: list[Any], outs: list[Any], **options: Any) -> Any:
-    """Submit a call of a ufunc; one entry of `outs` per output, None where there is to be a new array."""
+    """Submit a call of a ufunc; one entry of `outs` per output, None for a new array."""
     if len(inputs) != ufunc.nin:
         raise TypeError(f"{ufunc.__name__}: takes {ufunc.nin} operands, got {len(inputs)}")
     if unknown := sorted(set(options) - _OPTIONS - (_OF_GENERALISED if ufunc.signature else set())):
@@ -128,7 +128,7 @@ def _says_nothing(name: str, option: str, value: Any) -> bool:
 def _simple(
     ufunc: numpy.ufunc, inputs: list[Any], outs: list[Any], options: dict[str, Any]
 ) -> Callable[[], Any] | None:
-    """Return a call of a forerun operation that supports the options; None if there is none."""
+    """Return a call of a forerun operation that supports the options; None if no operation does."""
     if ufunc in _FUNCTIONS and not options:
 
         def results() -> Any:
@@ -152,7 +152,7 @@ def _simple(
 
 
 def loop_of(ufunc: numpy.ufunc, operands: list[Any], casting: str, options: dict[str, Any]) -> Dtypes:
-    """Return the dtypes that a call computes in: NumPy's choice, by our rule for integers with floats."""
+    """Return the dtypes that a call computes in: NumPy's choice, by forerun's rule for integers with floats."""
     name = ufunc.__name__
     wanted = _wanted(ufunc, options) if options else None
     given = [_seen(x) for x in operands]
@@ -212,8 +212,8 @@ def _resolved(ufunc: Any, given: list[Any], wanted: tuple[Any, ...] | None, cast
 
 
 def _narrowed(ufunc: numpy.ufunc, given: list[Any], casting: str, found: Dtypes) -> Dtypes:
-    """NumPy's choice, but what becomes floats (integers, Python's numbers) takes the dtype of the floats beside it, or
-    the default float."""
+    """NumPy's choice, but operands that become floats (integers, Python's numbers) take the dtype of the float
+    operands, or the default float."""
     floats = [d for d in given if isinstance(d, numpy.dtype) and is_inexact(d)]
     common = promote(*floats) if floats else default_float()
     if common.kind == "c":
@@ -231,7 +231,7 @@ def _narrowed(ufunc: numpy.ufunc, given: list[Any], casting: str, found: Dtypes)
 
 # --- ops made of others' loops ----------------------------------------------------------------------------------
 
-_MOST = 1024  # there may be endlessly many ufuncs, and what ops run must not go away: later ones are host tasks
+_MOST = 1024  # ufuncs: their loops are kept forever, and a program may make any number; later ones are host tasks
 _MOST_OPERANDS = 6
 _made: dict[Any, tuple[list[str], Elementwise | None]] = {}
 FOREIGN: dict[Any, Elementwise] = {}  # those whose plain calls the core handles itself
@@ -301,7 +301,7 @@ def _issued(
 
 
 def _masked(ufunc: numpy.ufunc, operands: list[Any], loop: Dtypes, where: Array, outs: list[Any], casting: str) -> Any:
-    """Return a call with `where`: elsewhere, outputs keep what they had; new ones are 0 there. It is one operation."""
+    """Return a call with `where`: elsewhere, outputs keep their values; new ones are 0 there. It is one operation."""
     name = ufunc.__name__
     if where.dtype != bool:
         raise TypeError(f"{name}: where must be an array of bools, got {where.dtype}")
@@ -329,7 +329,7 @@ _MOST_MASKED = 5  # operands of a loop that the core runs under a mask
 
 
 def _to_write(out: Out, shape: tuple[int, ...], dtype: numpy.dtype, device: Device) -> Array:
-    """Return the array to write for an output: itself, a copy if it is NumPy's, zeros if there is none."""
+    """Return the array to write for an output: itself, a copy if it is NumPy's, zeros if no output is given."""
     if out is None:
         return _core.full(shape, 0, dtype, device)
     return out if is_array(out) else asarray(out, device=device)

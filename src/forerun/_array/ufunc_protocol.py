@@ -40,7 +40,7 @@ def call(ufunc: numpy.ufunc, method: str, inputs: Sequence[Any], out: Out = None
     """Submit a call of a ufunc, or of one of its methods, with inputs of which at least one is a forerun array.
 
     out and options are NumPy's. Returns arrays; an array given as `out` is returned itself, and one of NumPy's is
-    waited for. Raises what NumPy raises.
+    waited for. Raises NumPy's errors.
 
     >>> import numpy
     >>> from forerun import np
@@ -67,7 +67,7 @@ def call_with_an_array(ufunc: numpy.ufunc, method: str, inputs: Sequence[Any], *
 
 
 def _inner(outer: Any, method: str, inputs: Sequence[Any]) -> Any:
-    """Return the ufunc in what compiles its loops when it meets dtypes, as numba's do; with a loop for these inputs."""
+    """Return the ufunc inside an object that compiles loops on demand, as numba's do; with a loop for these inputs."""
     ufunc = getattr(outer, "ufunc", None)
     if not isinstance(ufunc, numpy.ufunc):
         raise TypeError(f"ufunc: must be NumPy's or hold one, got {type(outer).__name__}")
@@ -178,7 +178,8 @@ def _outer(ufunc: numpy.ufunc, inputs: list[Any], outs: list[Any], **options: An
 
 
 def _at(ufunc: numpy.ufunc, inputs: list[Any], outs: list[Any]) -> None:
-    """In place, and unbuffered: what an index names twice is done twice. One operation, on these elements alone."""
+    """In place and unbuffered: for a repeated index the function is applied repeatedly. One op, on these elements
+    alone."""
     x, indices, *operands = inputs
     name = f"{ufunc.__name__}.at"
     if not is_array(x):

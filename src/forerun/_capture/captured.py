@@ -52,7 +52,7 @@ _passes = _Passes()
 
 
 class _Call:
-    """One program of a function: what its results look like, and its gradients."""
+    """One program of a function: the structure of its results, and its gradients."""
 
     name: str
     program: Any
@@ -65,7 +65,7 @@ class _Call:
         self.guards = capture.guards
 
     def issue(self, inputs: Arrays) -> Any:
-        """Return the results of the program; None if it does not suit."""
+        """Return the results of the program; None if it does not match."""
         if self.participants or self.guards:
             return None if self.outdated() else issue(self.program, inputs, self.participants)
         return self.program(inputs)
@@ -77,7 +77,7 @@ class _Call:
         return any(one.stale for one in self.guards)
 
     def replay(self, saved: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
-        """Return the operations on the tape again, for a walk through them: their results."""
+        """Return the operations on the tape again, for a backward pass through them: their results."""
         assert self.template is not None
         results: list[Any] = _recording(self.template.replay, saved, inputs)
         return results

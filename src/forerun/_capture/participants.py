@@ -51,7 +51,7 @@ class Participant:
 class Capture:
     """The objects that take part in a call that is being captured.
 
-    watches: the caller does not look after blocks that change.
+    watches: the caller does not watch blocks for changes.
     """
 
     def __init__(self, watches: bool) -> None:
@@ -83,7 +83,8 @@ _current = _Current()
 
 
 def current() -> Capture | None:
-    """Return the call that this thread captures; None if there is none, or if nothing can take part in it.
+    """Return the call that this thread captures; None if it captures no call, or if no library can take part in the
+    capture.
 
     >>> current() is None
     True
@@ -107,7 +108,7 @@ def depend_on(thing: Hashable, parts: Callable[[Snapshot], Iterable[object]] = l
 
 
 def issue(program: Any, inputs: tuple[Any, ...], participants: Sequence[Participant]) -> Any:
-    """Issue a program for arguments and the next values of the objects that take part; None if it does not suit."""
+    """Issue a program for arguments and the next values of the objects that take part; None if it does not match."""
     advanced: list[Participant] = []
     try:
         for one in participants:

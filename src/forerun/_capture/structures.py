@@ -31,7 +31,7 @@ class _Exactly:
 
 
 class _Form(NamedTuple):
-    """A tuple, list or dict without its arrays: its type, what is in it, and the keys of a dict."""
+    """A tuple, list or dict without its arrays: its type, its items, and the keys of a dict."""
 
     kind: type
     items: tuple[Any, ...]

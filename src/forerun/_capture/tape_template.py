@@ -51,7 +51,7 @@ class TapeTemplate:
 
     inputs: positions on the tape, (id of node or leaf, index), and which of the template's `count` inputs each is.
     since: the number of the newest node before. Leaves that are not among the inputs become further ones, in `leaves`.
-    Raises NotRepeatable if the nodes refer to what cannot be replaced.
+    Raises NotRepeatable if the nodes refer to objects that cannot be replaced.
 
     >>> from forerun import autograd, np
     >>> x = np.array([3.0]); x.attach_grad()
@@ -145,7 +145,7 @@ class TapeTemplate:
 
 
 def _mapped(value: Any, function: Callable[[Any], Any], kind: Any = None) -> Any:
-    """Return the value with all arrays (or what is of that kind) in it replaced."""
+    """Return the value with all arrays (or objects of that kind) in it replaced."""
     if isinstance(value, kind or _core.Array):
         return function(value)
     if type(value) in (tuple, list):

@@ -44,7 +44,7 @@ def engine_of(code: str) -> Any:
 
 
 def compile_loop(text: str) -> int:
-    """Return the address of the function that does what a description says; 0 if it cannot be compiled.
+    """Return the address of the function that a description describes; 0 if it cannot be compiled.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def compile_loop(text: str) -> int:
     try:
         engine = engine_of(emit(parse(text), processor()))
         address = int(engine.get_function_address(NAME))
-    except Exception as error:  # whatever another library may raise: the program goes on without
+    except Exception as error:  # any error of the other library: the program continues without the compiled loop
         say("warning", "compile: a loop could not be compiled, and runs as it is: %s", error)
         return 0
     _kept.append(engine)

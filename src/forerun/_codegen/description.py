@@ -22,7 +22,7 @@ class Operand:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A formula of earlier lines; or a load or a store of an operand, or what is added up into one."""
+    """A formula of earlier lines; or a load or a store of an operand, or a value that is summed into an operand."""
 
     formula: str
     dtypes: tuple[str, ...]  # of the inputs; of a cast also that of the result

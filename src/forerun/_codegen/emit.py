@@ -1,4 +1,4 @@
-"""A loop as LLVM's code: the function takes what the core's loops over rows take, and computes vector after vector.
+"""A loop as LLVM's code: the function has the parameters of the core's row loops, and computes vector after vector.
 
 The end of a row, which does not fill a vector, is computed with the same code if the processor can leave places of a
 vector out, and nothing is added up; otherwise element by element.
@@ -41,7 +41,7 @@ class _Body:
         self.loop, self.index, self.mask = loop, index, mask
         self.values = Values(width, prefix)
         self.numbers: list[str] = []
-        self.summed: list[str] = []  # what is added up, in the order of the loop's sums
+        self.summed: list[str] = []  # the summed values, in the order of the loop's sums
         for line in loop.lines:
             if line.formula == "load":
                 self.numbers.append(self._load(line.args[0]))

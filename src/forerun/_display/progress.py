@@ -104,7 +104,7 @@ class _Loop:
         return f"{self.issued}{of} issued{ahead}, {seconds // 60}:{seconds % 60:02}"
 
     def parts(self, width: float) -> tuple[float, float]:
-        """Of a bar so wide: what is computed, and what is issued besides."""
+        """Of a bar so wide, the computed part, and the part that is issued but not computed."""
         total = max(self.total or self.issued, self.issued, 1)
         return width * self.computed / total, width * (self.issued - self.computed) / total
 
@@ -166,7 +166,7 @@ class _Notebook:
         from IPython.display import HTML, display
 
         if self.handle is None:
-            self.handle = display(HTML(self.html(loop)), display_id=True)  # type: ignore[no-untyped-call]  # IPython has none
+            self.handle = display(HTML(self.html(loop)), display_id=True)  # type: ignore[no-untyped-call]  # untyped
         else:
             self.handle.update(HTML(self.html(loop)))  # type: ignore[no-untyped-call]
         if last and loop.issued > loop.computed:
@@ -180,7 +180,7 @@ class _Notebook:
             self(loop, False)
 
     def html(self, loop: _Loop) -> str:
-        """Return the bar as HTML, in colours that can be seen on a light and on a dark ground."""
+        """Return the bar as HTML, in colours for light and dark backgrounds."""
         parts = zip(loop.parts(100), ("#0b5e8a", "#8fbfd8"))
         bars = "".join(f'<div style="width:{p:.1f}%;height:100%;background:{c}"></div>' for p, c in parts)
         frame = "display:inline-flex;width:20em;height:0.9em;border:1px solid #888;border-radius:3px;overflow:hidden"

@@ -1,13 +1,13 @@
 """Dask with forerun's arrays as chunks: percentiles, sizes, and chunks on their way to other processes.
 
-Dask looks up by the type of a chunk how many bytes it has, which decides what a worker moves to disk and where a task
-runs, and how it is sent. A chunk is sent as the memory of the array itself, and received as an array in the memory that
-has arrived: neither side makes a copy.
+Dask looks up by the type of a chunk how many bytes it has, which decides which chunks a worker moves to disk and where
+a task runs, and how it is sent. A chunk is sent as the memory of the array itself, and received as an array in the
+memory that has arrived: neither side makes a copy.
 
 A worker of `distributed` asks for the size of each result, and then counts the task as done. An array answers when it
-is computed: so a worker begins no more tasks than it has threads, and memory stays within what Dask knows of. A chunk
-whose operation failed is sent with its error, and each read of a result that depends on it raises that, in
-the other process too. Dask itself would try to send it again and again.
+is computed: so a worker begins no more tasks than it has threads, and memory stays within the limits that Dask
+enforces. A chunk whose operation failed is sent with its error, and each read of a result that depends on it raises
+that, in the other process too. Dask itself would try to send it again and again.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def _add_size(sizes: ModuleType) -> None:
 
 
 def _computed_size(x: Any) -> int:
-    """Return the bytes of an array. Waits; its reads raise what has failed."""
+    """Return the bytes of an array. Waits; an error of its computation is raised by its reads."""
     with contextlib.suppress(Exception):
         wait(x)
     return int(x.nbytes)
@@ -61,7 +61,7 @@ class _Transport:
         self.codec = codec
 
     def sent(self, x: Any) -> tuple[dict[str, Any], list[Any]]:
-        """Return what a message says of an array, and its memory, which later operations do not change. Waits."""
+        """Return the header of an array's message, and its memory, which later operations do not change. Waits."""
         facts = {"dtype": x.dtype.name, "shape": list(x.shape), "scalar": isinstance(x, scalar)}
         try:
             values = numpy.ascontiguousarray(x.numpy())
@@ -71,7 +71,7 @@ class _Transport:
         return facts, [values.reshape(-1).view("uint8").data] if x.size else []
 
     def pickled(self, error: Exception) -> bytes:
-        """Return an error as bytes; one that does not come back from these as a RuntimeError with its words."""
+        """Return an error as bytes; an error that cannot be unpickled becomes a RuntimeError with its text."""
         with contextlib.suppress(Exception):
             data: bytes = self.codec.dumps(error)
             self.codec.loads(data)

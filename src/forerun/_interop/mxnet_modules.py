@@ -1,4 +1,4 @@
-"""MXNet's module paths: which module of forerun's each of them is, and what to use in place of the others."""
+"""MXNet's module paths: forerun's module for each of them, or the replacement to recommend."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ ABSENT: dict[str, str] = {
     "error": "is not provided; errors are Python's own, such as ValueError",
     "log": "is not provided; use Python's logging",
     "dlpack": "is not provided; use np.from_dlpack and x.__dlpack__()",
-    "contrib": "is not provided; what forerun has of it is in npx, np and gluon.contrib",
+    "contrib": "is not provided; its available functions are in npx, np and gluon.contrib",
     "ndarray.sparse": "is not provided: arrays are dense; use ndarrays of np, or scipy.sparse",
     "nd.sparse": "is not provided: arrays are dense; use ndarrays of np, or scipy.sparse",
     "ndarray": "is not provided; use the functions of mxnet.np and mxnet.npx",

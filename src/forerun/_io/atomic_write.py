@@ -18,7 +18,7 @@ _BUFFER = 1 << 16
 
 
 def place(file: str | os.PathLike[str], suffix: str = "") -> str:
-    """Return where a file of that name is, links followed. suffix: put behind a name that does not end with it."""
+    """Return where a file of that name is, links followed. suffix: added to a name that does not end with it."""
     path = os.fsdecode(os.fspath(file))
     return os.path.realpath(path if path.endswith(suffix) else path + suffix)
 
@@ -114,7 +114,7 @@ def _made(folder: str, fresh: str, where: int) -> BinaryIO:
 
 
 def _created(fresh: str, where: int) -> int:
-    """O_EXCL: never through a link that somebody else has put there."""
+    """O_EXCL: never through a link that another user has created there."""
     return os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666, dir_fd=where)
 
 

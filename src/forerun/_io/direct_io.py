@@ -43,7 +43,7 @@ def _address(data: Any) -> int:
 
 
 class Direct(io.FileIO):
-    """A file that is written by one thread. Behind a buffer, so that what is small comes in pieces of some size."""
+    """A file that is written by one thread. Behind a buffer, so that small writes arrive in larger pieces."""
 
     _possible = _DIRECT != 0
 

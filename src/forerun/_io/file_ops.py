@@ -53,7 +53,7 @@ def save(
     """Issue `write(out, *values)`, the write of a file. Return the size of the file, an array.
 
     Reads and writes of the same file that are issued later come after it. wait: the call returns when the file is
-    written, and raises what has failed, be it the computation of the values. Otherwise it waits for nothing, and
+    written, and raises the error of the write or of the computation of the values. Otherwise it waits for nothing, and
     reads of the size raise that. A guard that objects to the wait does so before anything is issued.
     """
     _core.capture_refuse("it writes a file")
@@ -139,7 +139,7 @@ def save_arrays(
 
 
 class _Counted:
-    """An open file that counts what is written to it."""
+    """An open file that counts the bytes written to it."""
 
     def __init__(self, file: IO[Any]) -> None:
         self.file, self.count = file, 0
@@ -200,7 +200,7 @@ class Opened:
 
 
 _most = max(8, most_open_files() // 4)  # files that reads may hold open
-_open: deque[weakref.ref[Any]] = deque()  # what is read from them
+_open: deque[weakref.ref[Any]] = deque()  # the files with reads
 _tidying = threading.Lock()
 
 
@@ -234,7 +234,7 @@ def reads(
 def opened(file: Any) -> Iterator[BinaryIO]:
     """A file to read now, given by its name or open already; a write of it that was issued has ended.
 
-    OSError if there is none of that name, or the write has failed.
+    OSError if no file has that name, or the write has failed.
     """
     if hasattr(file, "read"):
         yield file
@@ -253,4 +253,4 @@ def checked(op: str, expected: Header, found: Header) -> None:
     """Raise ValueError if another program has put another array there meanwhile."""
     if found != expected:
         text = f"{found.dtype} of {found.shape} in place of {expected.dtype} of {expected.shape}"
-        raise ValueError(f"{op}: file must hold what was saved, got {text}")
+        raise ValueError(f"{op}: file must hold the array that was saved, got {text}")

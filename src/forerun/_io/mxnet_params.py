@@ -1,8 +1,8 @@
 """MXNet's own files of arrays (".params"): read with distrust, without the engine.
 
-A mark of eight bytes, eight of nothing, the number of arrays, the arrays, the number of names (that of the arrays, or
-none), the names. An array says in which of four layouts it is, its extents, its place, its dtype; the values follow.
-There are no offsets: each thing stands behind the one before it.
+A file has: a mark of eight bytes; eight reserved bytes; the number of arrays; the arrays; the number of names (that of
+the arrays, or 0); the names. An array says in which of four layouts it is, its extents, its place, its dtype; the
+values follow. There are no offsets: each item directly follows the previous one.
 """
 
 from __future__ import annotations
@@ -72,14 +72,14 @@ class _Bytes:
         """Return a number of things that take at least so many bytes each."""
         (n,) = self.take("<Q")
         if n * each > self.size - self.at:
-            raise self.refused(f"count what is in {self.size - self.at} bytes, got {n}")
+            raise self.refused(f"count items within {self.size - self.at} bytes, got {n}")
         return int(n)
 
 
 def read_contents(file: BinaryIO, size: int, op: str) -> dict[str, TensorEntry] | list[TensorEntry]:
-    """Return where the arrays of a file of so many bytes are: by their names, or in order if they have none.
+    """Return where the arrays of a file of so many bytes are: by their names, or in order if they have no names.
 
-    ValueError if it is in another format, or says what cannot be; ImportError for bfloat16 without ml_dtypes.
+    ValueError if it is in another format, or its contents are impossible; ImportError for bfloat16 without ml_dtypes.
     """
     data = _Bytes(file, size, op)
     if data.bytes(8) != MAGIC:

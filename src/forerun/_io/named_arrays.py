@@ -1,4 +1,4 @@
-"""Files of named arrays, in whatever format: known by how they begin, not by their names.
+"""Files of named arrays in several formats, which are recognised by their first bytes, not by their names.
 
 npz (NumPy's), safetensors, and MXNet's own (".params").
 """
@@ -43,7 +43,7 @@ def format_of(file: BinaryIO, size: int) -> str:
 def read_named(file: BinaryIO, op: str) -> dict[str, numpy.ndarray]:
     """Return the arrays of an open file by their names; those without a name by their number.
 
-    ValueError if it is in none of the formats, says what cannot be, or has a sparse array.
+    ValueError if it is in none of the formats, has impossible contents, or has a sparse array.
     """
     start = file.tell()
     size = file.seek(0, os.SEEK_END) - start
@@ -96,7 +96,8 @@ def save_named(op: str, filename: str | os.PathLike[str], arrays: Mapping[str, A
 
 
 def params_by_name(op: str, path: str, device: DeviceLike = None) -> dict[str, Any] | list[Any] | None:
-    """The arrays of a file of MXNet's, each read by an operation; None if it is none, or is about to be written."""
+    """The arrays of a file of MXNet's, each read by an operation; None if it is in another format, or is about to be
+    written."""
     if order.pending_write(path) is not None or not os.path.isfile(path):
         return None
     file = issue.Opened(path)

@@ -63,7 +63,7 @@ class Header:
 
 
 def is_archive(file: BinaryIO) -> bool:
-    """Return whether what follows is an npz file."""
+    """Return whether the file is an npz file from its position on."""
     start = file.tell()
     magic = file.read(4)
     file.seek(start)
@@ -73,7 +73,7 @@ def is_archive(file: BinaryIO) -> bool:
 def read_array(file: BinaryIO, op: str = "load") -> numpy.ndarray:
     """Return the array of an npy file.
 
-    ValueError if it is none, holds Python objects, or has fewer values than its header says.
+    ValueError if it is not an npy file, holds Python objects, or has fewer values than its header says.
     """
     start = file.tell()
     file.seek(0, os.SEEK_END)
@@ -95,7 +95,7 @@ def read_arrays(file: BinaryIO, op: str = "load") -> dict[str, numpy.ndarray]:
 
 @contextmanager
 def reading_archive(op: str) -> Iterator[None]:
-    """Raise a ValueError for every defect of an archive, whatever zipfile raises."""
+    """Raise a ValueError for every defect of an archive, in place of zipfile's several errors."""
     import zipfile
     import zlib
 
@@ -187,7 +187,7 @@ def possible(shape: Sequence[int], itemsize: int) -> bool:
 def read_header(file: BinaryIO, size: int, op: str = "load") -> Header:
     """Read the header of an npy file of `size` bytes, up to its first value.
 
-    ValueError if it is none, or says what the file cannot have.
+    ValueError if it is not an npy file, or its header does not fit the file.
     """
     head = io.BytesIO(file.read(min(size, 12)))
     try:

@@ -32,9 +32,9 @@ def save(file: FileLike, arr: ArrayLike, allow_pickle: bool = True, *, wait: boo
     The file is written when the call returns. Raises OSError, or the error of the computation of the values. A name
     gets ".npy" behind it if it lacks it. A file of that name is replaced when all is on the disk, not before.
 
-    wait=False: to a file given by its name it is an operation, and the call returns at once. `load` comes after it; who
-    else is to find the file there waits for the size, which raises what has failed. Later writes into the array change
-    nothing. An open file is written now in any case.
+    wait=False: to a file given by its name it is an operation, and the call returns at once. `load` comes after it;
+    other readers of the file must wait for the size first, which raises the error of a failed write. Later writes into
+    the array change nothing. An open file is written now in any case.
 
     Parameters
     ----------
@@ -171,14 +171,14 @@ def load(
     *,
     max_header_size: int = 10_000,
 ) -> Any:
-    """Read an array in NumPy's format, or a mapping of arrays: what `save` or `savez` wrote.
+    """Read an array in NumPy's format, or a mapping of arrays, as written by `save` or `savez`.
 
-    A file given by its name is opened now, for shape and dtype, and read by an operation; what is wrong with its values
-    is raised by reads of the array. If it is about to be saved, the operation comes after that. The arrays of an npz
-    file are read when they are asked for. An open file is read now.
+    A file given by its name is opened now, for shape and dtype, and read by an operation; a defect in its values is
+    raised by reads of the array. If it is about to be saved, the operation comes after that. The arrays of an npz file
+    are read when they are asked for. An open file is read now.
 
-    Nothing in a file is executed (pickles are refused, whatever allow_pickle says), and memory is taken only for what
-    the file can hold.
+    Nothing in a file is executed (pickles are refused for any allow_pickle), and no more memory is taken than
+    the file's size justifies.
 
     Parameters
     ----------
@@ -217,7 +217,7 @@ def load(
     {'a': [1, 2], 'b': [3.0]}
     """
     if mmap_mode is not None:
-        raise ValueError(f"load: mmap_mode must be None, got {mmap_mode!r}; operations take what numpy.load gives")
+        raise ValueError(f"load: mmap_mode must be None, got {mmap_mode!r}; operations accept the result of numpy.load")
     del (
         allow_pickle,
         fix_imports,
@@ -257,7 +257,7 @@ def _by_name(op: str, path: str, device: DeviceLike = None) -> Any:
 
 
 def _again(op: str, path: str, header: Header, room: Room) -> None:
-    """Read what has been written by now, as the write said that it would."""
+    """Read the file, which has been written by now, with the header that the write announced."""
     file = file_ops.Opened(path)
     with file.stream() as stream:
         file_ops.checked(op, header, npy.read_header(stream, file.size, op))
@@ -333,7 +333,7 @@ def _from_text(
 def loadtxt(fname: FileLike, dtype: DTypeLike = float, *args: object, **kwargs: Any) -> Any:
     """Read an array from text, with NumPy's arguments. Waits: the shape depends on the text.
 
-    Raises what NumPy raises.
+    Raises NumPy's errors.
 
     Parameters
     ----------

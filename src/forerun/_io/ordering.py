@@ -93,7 +93,7 @@ def sweep(least: int = 0) -> None:
 
 
 def _after_fork() -> None:
-    """Reset the locks: a child has none of the threads that may have held them."""
+    """Reset the locks: the threads that may have held them do not exist in a child."""
     global issuing, _table
     issuing, _table = threading.RLock(), threading.RLock()
 

@@ -1,7 +1,7 @@
 """The safetensors format: a length, a header in JSON, the values. Read with distrust, without the engine.
 
-Eight bytes say how long the header is; it names tensors, each with its dtype, its shape and where its bytes begin and
-end behind the header; all of these together cover what follows, without holes and without overlaps.
+Eight bytes give the length of the header. The header names tensors, each with its dtype, its shape and the range of its
+bytes after the header; all ranges together cover the rest of the file, without holes and without overlaps.
 """
 
 from __future__ import annotations
@@ -128,9 +128,9 @@ def _counts(numbers: Any) -> bool:
 def laid_out(
     tensors: Mapping[str, Any], metadata: Mapping[str, str] | None, op: str
 ) -> tuple[bytes, list[str], dict[str, Header]]:
-    """Return a file's beginning, the names in the order of their values, and what each is.
+    """Return a file's beginning, the names in the order of their values, and the header of each.
 
-    Large elements stand before small ones; but before all, from a block of the file on, large tensors of whole blocks.
+    Large elements come before small ones. Large tensors of whole blocks come first, aligned to a block of the file.
 
     tensors: anything with a shape and a dtype. TypeError for a dtype or a name that the format does not have.
     """

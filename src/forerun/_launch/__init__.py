@@ -5,5 +5,5 @@
 - `keeper`: the process around each rank: prefixes its output, reports its end, leaves nothing running;
 - `watch`: the side that all ranks are connected to, in the launcher;
 - `link`: a rank's side of that connection;
-- `siblings`: what ranks see of each other if MPI's own launcher has started them.
+- `siblings`: how ranks watch each other if MPI's own launcher has started them.
 """

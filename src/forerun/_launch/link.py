@@ -17,7 +17,7 @@ BEAT = 0.2  # seconds between signs of life
 
 
 class RankFailed(RuntimeError):
-    """Another rank has failed: killed, frozen, ended by an exception, or it went another way than the others.
+    """Another rank has failed: killed, frozen, ended by an exception, or it issued other operations than the rest.
 
     >>> from forerun import distributed as dist
     >>> issubclass(dist.RankFailed, RuntimeError)
@@ -66,7 +66,7 @@ class Link:
             act(known)
 
     def raised(self, text: str) -> None:
-        """Say that this rank ends with an exception, and wait until the others know."""
+        """Report that this rank ends with an exception, and wait until the others are notified."""
         if self._send(raised=text):
             self._notified.wait(2)
 
@@ -93,15 +93,16 @@ class Link:
             raise RankFailed(f"{self.failure}; this rank waited in {op}")
 
     def initializes(self, begins: bool) -> None:
-        """Say that this rank begins or has ended a call of MPI that waits for all ranks with the interpreter lock."""
+        """Report that this rank begins or has ended a call of MPI that waits for all ranks with the interpreter
+        lock."""
         self._send(initializes=begins)
 
     def leave(self) -> None:
-        """Say that this rank's program has ended, and the rank will: MPI may keep it until the others end it, too."""
+        """Report that this rank's program has ended, and the rank will: MPI may keep it until the others end, too."""
         self._send(leaves=True)
 
     def clock_offset(self, rounds: int = 8) -> tuple[int, int] | None:
-        """Return nanoseconds that the launcher's clock is ahead of this one, by the fastest of some questions.
+        """Return nanoseconds that the launcher's clock is ahead of this one, by the fastest of some requests.
 
         The second number is by how much that may be wrong: half of the time of the question. None without an answer.
         """
@@ -124,17 +125,17 @@ class Link:
         return ahead, took // 2
 
     def close_mpi(self) -> None:
-        """Say that this rank has left MPI, so that no other waits for it there."""
+        """Report that this rank has finalized MPI, so that no other waits for it there."""
         self._send(closes=True)
 
     def beat(self, start: Callable[[int, str, float], None], address: str) -> None:
-        """Let a native thread give signs of life, over a connection of its own, while no thread of Python can."""
+        """Let a native thread send heartbeats over a separate connection, while no thread of Python can."""
         self._beats = self._connected(address, {**self._greeting, "heartbeat": True})
         self._beats.settimeout(None)
         start(self._beats.dup().detach(), _line({"beat": True}).decode(), BEAT)  # the thread closes it
 
     def end(self) -> None:
-        """Say that this rank ends well, where no launcher sees it."""
+        """Report a normal exit of this rank where no launcher observes it."""
         self._send(ended=0)
 
     def close(self) -> None:
@@ -244,7 +245,7 @@ def disconnect() -> None:
 
 
 def raised(error: BaseException, where: str) -> None:
-    """Tell the launcher, if there is one, that an exception ends this rank."""
+    """Report to the launcher, if there is one, that an exception ends this rank."""
     if link := connect():
         text = f"{type(error).__name__}: {error}".rstrip(": ").replace("\n", " ")
         link.raised(f"{text} at {where}" if where else text)

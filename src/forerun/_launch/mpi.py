@@ -24,7 +24,7 @@ for line in open("/proc/self/maps"):
 
 
 class MPINotFound(Exception):
-    """There is no MPI, or no launcher of it; the message says what to install."""
+    """MPI or its launcher is missing; the message names the package to install."""
 
 
 def _library() -> tuple[str, str]:

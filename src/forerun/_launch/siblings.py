@@ -29,7 +29,7 @@ def note(rank: int) -> None:
 
 
 def ended() -> str:
-    """Return the first rank whose process has ended, with its number; nothing if all are running."""
+    """Return the first rank whose process has ended, with its number; "" if all are running."""
     with contextlib.suppress(OSError):
         folder = _folder()
         if _is_own(folder):

@@ -46,7 +46,7 @@ class Member:
     ended: bool = False
     ended_at: float = 0.0
     status: int | None = None  # negative: the signal
-    error: str = ""  # what it raised, and where
+    error: str = ""  # its exception, with the line
     waited: str = ""  # where it was when it learned of a failure of another rank
     beat: float = field(default_factory=time.monotonic)
     stopped: float = 0.0
@@ -56,7 +56,7 @@ class Member:
         return f"rank {self.rank} (host {self.host}, pid {self.pid})"
 
     def fault(self, now: float) -> str:
-        """Return what is wrong with it, or nothing."""
+        """Return a description of its failure, or an empty string."""
         if self.error:
             return f"{self} raised {self.error}"
         if self.status is not None and self.status < 0:
@@ -118,7 +118,7 @@ class Watch:
             each.send(signal=number)
 
     def release(self) -> None:
-        """Let the keepers leave; each kills what its rank has left behind."""
+        """Let the keepers exit; each kills the processes that its rank has left behind."""
         for each in self._keepers():
             each.send(leave=True)
 
@@ -239,7 +239,7 @@ class Watch:
                 each.send(**what)
 
     def _fault(self, now: float) -> tuple[str, int] | None:
-        """Return what is wrong with which rank, if anything is."""
+        """Return a description and the rank of a failure, or None."""
         for member in self.members:
             if fault := member.fault(now):
                 return fault, member.rank
@@ -293,7 +293,7 @@ _started: list[subprocess.Popen[str]] = []  # which live until no rank is connec
 def start_beside(size: int, everywhere: bool) -> tuple[str, str]:
     """Start a process that watches the ranks; return its address and its key. OSError if it does not start."""
     words = [sys.executable, "-I", "-S", __file__, str(size), str(int(everywhere))]
-    # A session of its own: what ends the ranks of a terminal must not end it. MPI's launcher waits until nothing has
+    # A session of its own: signals to the ranks' terminal must not end it. MPI's launcher waits until no process has
     # its output open.
     nothing = subprocess.DEVNULL
     process = subprocess.Popen(

@@ -61,7 +61,7 @@ KINDS: dict[str, Kind] = {
 
 
 def emit(spec: Spec) -> str | None:
-    """The module that computes an operation; None if there is none: the operation then runs on the host.
+    """The module that computes an operation; None if the operation has no module: it then runs on the host.
 
     >>> from forerun._pjrt.spec import Operand, Output
     >>> x = Operand.dense("float32", (2,))

@@ -37,7 +37,8 @@ def emit_concatenated(
 ) -> str | None:
     """Return the text of several operations as one module.
 
-    A step has what `emit_operation` takes, and the slots of its inputs and outputs; a slot has the fields of `Slot`.
+    A step has the arguments of `emit_operation`, and the slots of its inputs and outputs; a slot has the fields of
+    `Slot`.
     """
     made = [Step(_spec(*spec), inputs, outputs) for spec, inputs, outputs in steps]
     return emit_program(made, [Slot(*slot) for slot in slots], donated)

@@ -21,8 +21,8 @@ _EXTRAS = {"cuda": "cuda", "rocm": "rocm", "oneapi": "oneapi", "tpu": "tpu"}  # 
 def open_all() -> tuple[int, list[str], Exception | None]:
     """Open the plugins that the settings choose.
 
-    Return how many devices they have together; of those that were found and have none, why; and the error of one that
-    was chosen by its file.
+    Return the number of their devices; the reasons why plugins that were found have no device; and the error of a
+    plugin that was chosen by its file.
     """
     setting = config()["pjrt"]
     if setting in ("", "off"):

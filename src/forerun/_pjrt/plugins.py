@@ -70,7 +70,7 @@ def _of_folders() -> Iterator[Path]:
 
 
 def platform_of(path: Path) -> str:
-    """Return the platform that a file's name and folder tell of; "other" if none.
+    """Return the platform named by a file's name or folder; "other" if none is.
 
     >>> platform_of(Path("/site-packages/jax_plugins/xla_cuda13/xla_cuda_plugin.so"))
     'cuda'
@@ -161,7 +161,7 @@ def load_vendor_libraries(path: Path) -> list[Path]:
 
 
 def accelerators() -> dict[str, dict[str, Any]]:
-    """Return what each plugin says about itself and its devices, by its file; an error in its place."""
+    """Return each plugin's description of itself and its devices, by its file; or its error."""
     try:
         return {str(path): _described(path) for path in plugin_files()}
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""Several operations as one module: what they hand to each other never is a storage of its own.
+"""Several operations as one module: the values that they pass to each other never get storages of their own.
 
 A slot stands for a storage, or for a scalar. Each has a value, which an operation that writes replaces: the module is
 in single assignment over the slots. Slots that are read, or of which a part is written, before they are written whole

@@ -46,9 +46,9 @@ gather
     Negative indices count from the end. check: `bad` is true if one is out of range; the result is not to be used then.
 scatter
     inputs: n_indices arrays of indices, then the values (of the shape that gather would give); output: mode "update".
-    axis, check: as of gather. combine: None, or a ufunc's name: what becomes of an element and its value, one after the
-    other. With None, the last value of an element stays, as on the CPU. computed: the dtype in which they are combined,
-    the element's by default.
+    axis, check: as of gather. combine: None, or the name of a ufunc, which combines an element with its values, one
+    after the other. With None, the last value of an element stays, as on the CPU. computed: the dtype in which they are
+    combined, the element's by default.
 gather_along
     inputs: from, index of as many axes. axis. from_end: whether negative indices count from the end, True by default.
     check.

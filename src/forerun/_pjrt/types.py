@@ -69,7 +69,7 @@ def is_signed(dtype: str) -> bool:
 
 
 def is_integer(dtype: str) -> bool:
-    """Whether a dtype is one of integers; bool is none."""
+    """Whether a dtype is an integer dtype; bool is not."""
     return is_signed(dtype) or is_unsigned(dtype)
 
 

@@ -241,7 +241,7 @@ def _gathered(b: Builder, flat: Value, layout: _Layout) -> Value:
 def _seen_as(b: Builder, flat: Value, dtype: str, size: int | None = None, old: Value | None = None) -> Value:
     """The bytes of a vector as elements of another dtype; those at the end that make no element are left out.
 
-    size, old: what it must have at the end, of a vector that has all bytes.
+    size, old: the shape that it must have at the end, of a vector that has all bytes.
     """
     if flat.dtype != dtype:
         flat = _parts(b, flat)

@@ -1,7 +1,7 @@
 """Arrays in asyncio: one, several, or in the order in which they come. No thread waits.
 
-Each event loop has a queue, a file descriptor that it polls beside its sockets. When writes end that somebody awaits,
-the core rings it, and the loop tells the tasks.
+Each event loop has a queue, a file descriptor that it polls beside its sockets. When writes end that a task awaits, the
+core signals the descriptor, and the loop resumes the tasks.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ async def gather(*arrays: Any, return_exceptions: bool = False) -> list[Any]:
 def as_completed(arrays: Iterable[Any]) -> AsyncIterator[Any]:
     """Iterate asynchronously over arrays in the order in which they are computed.
 
-    An array comes as often as it was given. One whose computation failed comes like the others; reading or awaiting it
+    An array is yielded as often as it was given. A failed one is yielded like the others; reading or awaiting it
     raises. Leaving the loop early, or cancelling it, is always possible: the computations go on.
 
     Parameters
@@ -308,7 +308,7 @@ class _Poller:
                 del loop
 
     def report(self, descriptor: int) -> None:
-        """In the loop's thread. The thread does not look at the descriptor again before."""
+        """In the loop's thread. The thread does not poll the descriptor again before."""
         self.queues[descriptor][1].report()
         self.poll.modify(descriptor, _ONCE)
 

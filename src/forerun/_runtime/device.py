@@ -14,7 +14,7 @@ __all__ = ["Device", "cpu", "cpu_pinned", "gpu", "num_gpus", "num_cpus", "curren
 
 
 class Device:
-    """A place where arrays live, with a queue of its own and a share of the cores.
+    """A place where arrays are stored, with a queue of its own and a share of the cores.
 
     Equal devices compare and hash equal. As a context manager it is where this thread makes new arrays.
 
@@ -102,7 +102,7 @@ class _Found:
     def __init__(self) -> None:
         self.gpus: list[Device] | None = None  # None: the plugins are not open
         self.problem: Exception | None = None  # of a plugin that the program has chosen
-        self.reasons: list[str] = []  # why others have none
+        self.reasons: list[str] = []  # why other plugins have no devices
         self.lock = threading.Lock()
 
 
@@ -210,7 +210,7 @@ def cpu(device_id: int = 0) -> Device:
 
 
 def cpu_pinned(device_id: int = 0) -> Device:
-    """Return the device of the host's memory that a GPU can copy without a detour: without GPUs, that of cpu(0).
+    """Return the device of the host's memory that a GPU can copy directly: without GPUs, that of cpu(0).
 
     Parameters
     ----------
@@ -283,7 +283,7 @@ def num_gpus() -> int:
 
 
 def info(device: Device) -> dict[str, Any]:
-    """Return what a GPU's plugin states: its model ("kind"), platform, and bytes of memory."""
+    """Return a GPU's properties, as its plugin reports them: model ("kind"), platform, and bytes of memory."""
     return _core.accelerator_info(device.index)
 
 

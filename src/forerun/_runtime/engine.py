@@ -17,7 +17,7 @@ __all__ = ["wait", "waitall", "memory", "empty_cache", "stats"]
 
 
 def wait(arrays: _Arrays) -> None:
-    """Wait until arrays have their values. Work that they do not need may go on.
+    """Wait until arrays have their values. Other work may continue.
 
     Parameters
     ----------

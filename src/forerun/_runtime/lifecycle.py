@@ -53,9 +53,10 @@ def _say(text: str) -> None:
 
 
 def _join_multiprocessing() -> None:
-    """Children of multiprocessing may leave without `atexit`: what is to be done at exit is a finalizer of theirs."""
+    """Register the work at exit as multiprocessing's finalizer, as its children may exit without `atexit`."""
     if util := sys.modules.get("multiprocessing.util"):
-        # When a child begins to run, it forgets the finalizers that it has, and then calls what is registered here.
+        # When a child begins to run, it forgets the finalizers that it has, and then calls the function that is
+        # registered here.
         util.register_after_fork(_core, _finalize)
         if sys.modules["multiprocessing.process"].parent_process():
             _finalize()

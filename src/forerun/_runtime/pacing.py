@@ -80,7 +80,7 @@ class _Paced(Generator[T, None, None]):
         return self._generator.send(value)
 
     def throw(self, *error: Any) -> T:
-        """Raise an error where the loop stands."""
+        """Raise an error at the loop's present position."""
         return self._generator.throw(*error)
 
 

@@ -1,4 +1,4 @@
-"""Pending operations and what each waits for, to find out why a program makes no progress."""
+"""Pending operations and the reason why each waits, to find out why a program makes no progress."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .logging import say
 
 __all__ = ["Pending", "pending"]
 
-_MOST = 1_000_000  # ops that a report looks at
+_MOST = 1_000_000  # ops that a report considers
 _LINES = 12  # that it prints
 
 
@@ -101,7 +101,8 @@ def pending(most: int = 100) -> list[Pending]:
 
 
 def _chain(target: int, found: list[Pending]) -> list[Pending]:
-    """Return the operation that is waited for, what it waits for, and so on; without a target, the oldest ones."""
+    """Return the operation that is waited for, the one that it waits for, and so on; without a target, the oldest
+    ones."""
     by_number = {one.number: one for one in found}
     if target not in by_number:
         return found[:_LINES]

@@ -25,7 +25,8 @@ def known_by(table: MutableMapping[str, Any], *names: str) -> Callable[[_Kind], 
 
 
 def look_up(op: str, table: Mapping[str, _Value], name: str) -> _Value:
-    """Return the entry of a table by its name, in any case. ValueError, which lists the names, if it has none."""
+    """Return the entry of a table by its name, in any case. ValueError, which lists the names, if the table has no such
+    entry."""
     if name.lower() not in table:
         raise ValueError(f"{op}: name must be one of {', '.join(table)}, got {name!r}")
     return table[name.lower()]

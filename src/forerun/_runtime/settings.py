@@ -25,7 +25,7 @@ class _Unchanged:
         return "<unchanged>"
 
 
-_SAME: Any = _Unchanged()  # what is not given stays as it is
+_SAME: Any = _Unchanged()  # arguments that are not given change nothing
 
 
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(?:([KMGT])(?:i?B)?|B)?\s*", re.IGNORECASE)
@@ -75,11 +75,11 @@ VARIABLES: dict[str, tuple[str, Callable[[str], Any]]] = {  # of the environment
 KNOWN = {*VARIABLES, "FORERUN_PROFILE", "FORERUN_RANK", "FORERUN_SIZE", "FORERUN_RESTART"} | {
     f"FORERUN_LAUNCHER{part}" for part in ("", "_KEY", "_PREFIX")
 }  # the launcher of ranks sets all but the first of these
-_MAY_BE_EMPTY = {"passes": "", "pjrt": "off", "module_cache": None}  # and what that means
+_MAY_BE_EMPTY = {"passes": "", "pjrt": "off", "module_cache": None}  # and the meaning of an empty value
 
 
 def unknown_variables() -> list[str]:
-    """Return variables of the environment that look like settings and are none."""
+    """Return variables of the environment that look like settings but are unknown."""
     return sorted(name for name in os.environ if name.startswith("FORERUN_") and name not in KNOWN)
 
 

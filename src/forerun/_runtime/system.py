@@ -33,7 +33,7 @@ def allowed_cores() -> int:
 
 
 def machine_memory() -> int | None:
-    """Return bytes of memory of the machine; None: the system does not tell Python."""
+    """Return bytes of memory of the machine; None: the system does not report it to Python."""
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else None
 
 

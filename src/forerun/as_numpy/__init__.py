@@ -103,7 +103,7 @@ def install_as_numpy(*folders: str | os.PathLike[str]) -> None:
 def uninstall_as_numpy() -> None:
     """Undo `install_as_numpy`: imports find NumPy, and the defaults of creation are forerun's (`npx.reset_np`).
 
-    Modules that have imported NumPy meanwhile keep what they have. Without an installation nothing happens.
+    Modules that have imported NumPy meanwhile keep that module. Without an installation nothing happens.
 
     Examples
     --------

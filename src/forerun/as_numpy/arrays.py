@@ -104,7 +104,7 @@ class _Indexed:
 
 
 def classes(calls: Numpy) -> dict[str, Any]:
-    """Return classes and objects that `numpy` has for the program, and what tells them apart."""
+    """Return classes and objects that `numpy` has for the program, and the functions that distinguish them."""
 
     class vectorize(numpy.vectorize):
         """NumPy's, with forerun arrays: it calls a function of Python's for each element."""
@@ -139,7 +139,8 @@ def _read(name: str) -> property:
 
 @contextmanager
 def extended(calls: Numpy) -> Iterator[None]:
-    """Inside, arrays have what only NumPy's have, and methods that refuse their arguments are NumPy's."""
+    """Inside, arrays have the attributes that only NumPy's have, and methods that refuse their arguments are
+    NumPy's."""
     added: list[tuple[type, str, Any]] = [(np.ndarray, *pair) for pair in _attributes(calls)]
     added += [(scalar, *pair) for pair in scalars.attributes()]
     added += derived.attributes()

@@ -43,7 +43,7 @@ def calling(
 
 
 def written(result: Any, given: list[tuple[Any, numpy.ndarray]]) -> Any:
-    """Copy what a function has written into the copies of arrays to the arrays, and return them for the copies."""
+    """Copy the values that a function has written into copies back to the arrays, and return these for the copies."""
     changed = [(x, copy) for x, copy in given if not _same(x.numpy(), copy)]  # before one is written: they may overlap
     for x, copy in changed:
         x[...] = copy

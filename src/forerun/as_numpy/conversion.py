@@ -116,7 +116,7 @@ class Numpy:
     def instead(self, name: str, numpy_function: Callable[..., Any]) -> Callable[..., Any]:
         """Return the function that `_core.Fallback` calls when forerun's has refused its arguments.
 
-        An error with the attribute `of_numpy` is one that NumPy's function has raised itself: it stands.
+        An error with the attribute `of_numpy` was raised by NumPy's function itself, and is raised again.
         """
 
         def called(error: Exception, args: Any, kwargs: Any) -> Any:

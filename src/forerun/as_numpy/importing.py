@@ -32,8 +32,8 @@ def _library() -> tuple[str, ...]:
 class Imports:
     """Answers imports of NumPy by the program's files with other modules, from `start` to `stop`.
 
-    A file is the program's if it is in one of the folders, or below, and no installed package is; so is what has no
-    file: lines typed in, and text given to Python or executed by the program.
+    A file is the program's if it is in one of the folders, or below, and not in an installed package. So is code
+    without a file: lines typed in, and text given to Python or executed by the program.
 
     >>> imports = Imports(["/home/me/work"], lambda name: None)
     >>> imports.is_program("/home/me/work/model.py"), imports.is_program("/home/me/.venv/site-packages/x.py")
@@ -126,7 +126,7 @@ class Imports:
         return module
 
     def frame(self, depth: int = 1) -> FrameType | None:
-        """Return the innermost frame of the program's code, from the caller's on; None: there is none."""
+        """Return the innermost frame of the program's code, from the caller's on; None: no frame is."""
         frame: FrameType | None = sys._getframe(depth)
         while frame is not None and (
             frame.f_code.co_filename.startswith(_PACKAGE) or not self.is_programs(frame.f_globals)

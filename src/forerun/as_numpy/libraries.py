@@ -1,7 +1,7 @@
 """Libraries while NumPy is replaced: their functions get NumPy's arrays, scalars and functions in place of forerun's.
 
-Most libraries convert what they are given. Those below look at the types of masks, keys, numbers and images in C, which
-takes NumPy's alone.
+Most libraries convert their arguments. Those below check the types of masks, keys, numbers and images in C, which
+accepts NumPy's alone.
 """
 
 from __future__ import annotations
@@ -184,7 +184,7 @@ def _methods(kind: type) -> Iterator[str]:
 
 
 def _is_routine(found: Any) -> bool:
-    """Return whether it is a function that is not adapted yet: several modules share classes. Accessors are none."""
+    """Return whether it is a function that is not adapted yet: several modules share classes. Accessors are not."""
     adapted = hasattr(getattr(found, "__func__", found), "entry")
     return inspect.isroutine(found) and callable(found) and not adapted
 

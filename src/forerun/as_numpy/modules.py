@@ -1,4 +1,5 @@
-"""The modules that a program gets as `numpy` and below: forerun's functions, and NumPy's where there are none."""
+"""The modules that a program gets as `numpy` and below: forerun's functions, and NumPy's where forerun has no such
+function."""
 
 from __future__ import annotations
 
@@ -33,7 +34,7 @@ _FEW = 1024  # elements of a matrix for which the core calls NumPy's functions i
 _REAL_IF_THEY_CAN = ("linalg.eig", "linalg.eigvals")
 # They call a function of the program, or use up an iterator: a second call would be seen.
 _ONCE = ("apply_along_axis", "apply_over_axes", "fromfunction", "piecewise")
-# They return a forerun array, whatever their arguments are.
+# They return a forerun array for any arguments.
 _MAKES = (
     "array", "asanyarray", "asarray", "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "astype", "copy",
     "empty_like", "full_like", "ones_like", "require", "zeros_like", "linspace", "arange", "full",
@@ -62,7 +63,7 @@ class Modules:
         self._made: dict[str, types.ModuleType] = {}
 
     def __call__(self, name: str) -> types.ModuleType:
-        """The module of a dotted name, beginning with "numpy". ImportError if NumPy has none."""
+        """The module of a dotted name, beginning with "numpy". ImportError if NumPy has no such module."""
         found = self._made.get(name)
         if found is None:
             numpy_module = importlib.import_module(name)
@@ -85,7 +86,7 @@ class Modules:
         special = self._special(path)
 
         def look_up(attribute: str) -> Any:
-            """Of a module, what has not been asked for yet."""
+            """Return an attribute of a module on its first use."""
             found = special.get(attribute)
             if found is None:
                 numpy_object = getattr(numpy_module, attribute)

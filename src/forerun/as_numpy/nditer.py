@@ -42,8 +42,8 @@ def _flat(op_flags: Any) -> list[str]:
 class _Written:
     """The iterator over an array that is written.
 
-    An element is a view, so that what is written to it is in order with the operations on the array: NumPy's own would
-    write into memory that operations on their way read.
+    An element is a view, so that writes to it are ordered with the operations on the array: NumPy's own would write
+    into memory that pending operations read.
     """
 
     def __init__(self, x: Any, flags: list[str], *args: Any, **kwargs: Any) -> None:

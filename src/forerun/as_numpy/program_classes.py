@@ -1,4 +1,4 @@
-"""Classes of the program: NumPy's arrays are what their `__array__` returns, as NumPy itself accepts nothing else."""
+"""Classes of the program: their `__array__` returns NumPy's arrays, as NumPy itself accepts nothing else."""
 
 from __future__ import annotations
 

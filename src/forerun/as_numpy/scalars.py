@@ -1,4 +1,4 @@
-"""Scalars while NumPy is replaced: their classes, what they print, and attributes that NumPy's have or lack."""
+"""Scalars while NumPy is replaced: their classes, their text, and attributes that NumPy's have or lack."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _of_value(name: str) -> property:
 
 
 def clear_isinstance_caches() -> None:
-    """Clear what `isinstance` with the classes of containers has cached about the class of scalars."""
+    """Clear the cached results of `isinstance` with the classes of containers for the class of scalars."""
     kinds: tuple[Any, ...] = (Collection, Container, Iterable, Reversible, Sized)
     for kind in kinds:
         kind._abc_caches_clear()

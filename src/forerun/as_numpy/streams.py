@@ -102,7 +102,7 @@ def _into(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
 
 
 def _shuffled(function: Callable[..., Any], args: Any, kwargs: Any) -> None:
-    """Bring what was given into another order, in place: the last of the positional arguments but for an axis."""
+    """Shuffle an argument in place: the last of the positional arguments but for an axis."""
     place = next((i for i, x in enumerate(args) if not isinstance(x, _KINDS)), None)
     x = kwargs.get("x") if place is None else args[place]
     if not isinstance(x, _core.Array):

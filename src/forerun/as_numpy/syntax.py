@@ -21,7 +21,7 @@ __all__ = ["Syntax"]
 
 
 def _getitem(x: Any, key: Any) -> Any:
-    """Return what NumPy's array picks. Its errors come without a wait."""
+    """Return the elements that NumPy's array picks. Its errors come without a wait."""
     if not is_array(x):
         return x[key]
     without_values(x)[key]
@@ -58,7 +58,7 @@ _KEEP_ARRAY = ("getitem", "setitem")  # whose first operand is not converted
 
 
 class Syntax:
-    """Call what the core names, with NumPy's arrays; see `_core.set_fallback`."""
+    """Apply the operator that the core names to NumPy's arrays; see `_core.set_fallback`."""
 
     def __init__(self, calls: Numpy) -> None:
         self._calls = calls

@@ -40,7 +40,7 @@ class Function:
 
     @property
     def name(self) -> str:
-        """The name of the class: what traces and errors say."""
+        """The name of the class, for traces and errors."""
         return type(self).__name__
 
     def forward(self, *inputs: Any) -> Any:

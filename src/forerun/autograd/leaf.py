@@ -25,7 +25,7 @@ def attach_grad(x: Array, grad_req: str = "write") -> None:
     >>> attach_grad(x); x.grad.tolist()
     [0.0, 0.0]
     """
-    x = _core.as_array(x)  # a leaf is what training writes to
+    x = _core.as_array(x)  # training writes to a leaf
     grad = _core.full(x.shape, 0, x.dtype, x.device) if grad_req != "null" else None
     x.node = Variable(grad, grad_req)
 

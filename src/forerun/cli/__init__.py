@@ -1,4 +1,4 @@
-"""The command `forerun`: the tour, a comparison, a report on a script, predictions, and what the machine offers.
+"""The command `forerun`: the tour, a comparison, a report on a script, predictions, and facts about the machine.
 
 Each command has `--help` with examples, and `--json`. The output has colours on a terminal, unless the variable
 NO_COLOR is set, and none elsewhere. The exit status is 0 for success, 1 for a failure, 2 for wrong use, 130 after
@@ -22,8 +22,8 @@ __all__ = ["main"]
 
 _EPILOG = """\
 first steps:
-  forerun tour                     what asynchronous arrays are about, in some minutes
-  forerun trace train.py           what overlapped in a program, and which lines waited
+  forerun tour                     an introduction to asynchronous arrays, in some minutes
+  forerun trace train.py           overlap in a program, and the lines that waited
   forerun run --as-numpy prog.py   a program written for NumPy, run ahead
   forerun whatif profile.frec      the same on more devices and ranks
   forerun info                     the facts for a bug report

@@ -66,7 +66,7 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _figures(found: Finding) -> dict[str, Any]:
-    """Return the figures of each library as numbers, and what is wrong with the results of others."""
+    """Return the figures of each library as numbers, and the differences of other libraries' results."""
     (table,) = found.tables
     figures = {str(row[0]): {name: cell[0] for name, cell in zip(table.head[1:], row[1:])} for row in table.rows}
     return figures | {name: {"wrong": why} for name, _, why in (text.partition(": ") for text in found.missed)}

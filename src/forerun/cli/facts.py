@@ -47,7 +47,7 @@ def facts() -> dict[str, Facts]:
 
 
 def machine(libraries: Iterable[str]) -> dict[str, str]:
-    """Return what a measurement depends on: versions of libraries, by their usual names, and threads."""
+    """Return the facts on which a measurement depends: versions of libraries, by their usual names, and threads."""
     packages = {"PyTorch": "torch", "JAX": "jax"}
     versions = [f"{name} {_version(packages.get(name, name.lower()))}" for name in libraries]
     return {

@@ -13,7 +13,7 @@ EPILOG = """\
 examples:
   forerun info                         paste this into a report
   forerun info --json                  the same for a program
-  FORERUN_CPU_DEVICES=2 forerun info   what a setting leads to
+  FORERUN_CPU_DEVICES=2 forerun info   the effect of a setting
   taskset -c 0 forerun info            how many workers there are on one core
 """
 

@@ -31,7 +31,7 @@ class Program:
         folder = os.getcwd() if module else str(Path(script).resolve().parent)
         if not module and not os.access(script, os.R_OK):
             raise Misuse(f"cannot read the script {script}" if os.path.exists(script) else f"no such script: {script}")
-        self.on_error: Callable[[BaseException, str], None] | None = None  # called with what ends it, and the line
+        self.on_error: Callable[[BaseException, str], None] | None = None  # gets the error that ends it, and the line
         self._kept: object = None
         self._path = [folder, *sys.path[1:]]  # in the place of the folder of the command itself
         if module:
@@ -99,7 +99,7 @@ def _of_program(traceback: TracebackType | None) -> TracebackType | None:
 
 @contextlib.contextmanager
 def output_to_stderr(on: bool) -> Iterator[None]:
-    """While it lasts, what is written to standard output goes to standard error, also from C and child processes."""
+    """While it lasts, output to standard output goes to standard error, also from C and child processes."""
     if not on:
         yield
         return

@@ -97,8 +97,8 @@ def _report_initialization(connection: Link) -> None:
 def as_rank(program: Program) -> Iterator[Callable[[int], int]]:
     """Connect this process to its launcher, if there is one, while a program runs.
 
-    Yields the function for the program's status. After a failure of any rank it leaves the process at once, behind
-    what is registered for the exit: MPI would wait there for ranks that are gone.
+    Yields the function for the program's status. After a failure of any rank it ends the process at once, without the
+    functions that are registered for the exit: MPI would wait there for ranks that have ended.
     """
     from .._launch import link
 

@@ -1,7 +1,7 @@
 """Runs a script as Python would, with forerun in the place of NumPy or MXNet if asked to.
 
 With `--as-numpy`, `import numpy` in the script and in the modules beside it gives forerun, by NumPy's rules: float64,
-NumPy's own random numbers, and NumPy's functions where forerun has none. Installed packages keep NumPy. The script is
+NumPy's own random numbers, and NumPy's functions where forerun lacks them. Installed packages keep NumPy. The script is
 not changed. Its output is that with NumPy, but for the last digits of sums.
 
 With `--as-mxnet`, `import mxnet` gives forerun's modules; docs/howto/mxnet.md lists the differences.
@@ -10,8 +10,9 @@ The exit status is the script's own: 1 if it raised, the argument of `sys.exit`,
 read raised the error.
 
 With `-n 4` four ranks run the script, started by the launcher of the MPI that mpi4py loads. Each line of output has the
-rank in front, and signals go to all ranks. If a rank fails, the others learn who and why within two seconds, and what
-they wait for raises that; nothing is left running. The exit status is that of the rank that failed first.
+rank in front, and signals go to all ranks. If a rank fails, the others learn its number and its error within two
+seconds, and their waits raise the error; no process keeps running. The exit status is that of the rank that failed
+first.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ from .ranks import add_launch_arguments, as_rank, launch_ranks
 HELP = "run a script, with forerun as its NumPy or MXNet"
 EPILOG = """\
 examples:
-  forerun run --as-numpy simulate.py --steps 100     what follows the script is the script's
-  forerun run --as-numpy --report simulate.py        and what ran ahead, and what was NumPy's
+  forerun run --as-numpy simulate.py --steps 100     arguments after the script are the script's
+  forerun run --as-numpy --report simulate.py        and a report of calls that ran ahead or were NumPy's
   forerun run --as-numpy -m package.simulate         a module, as with python -m
   forerun run --as-mxnet train.py                    a program that imports mxnet
   forerun run -n 4 train.py                          four ranks
@@ -41,7 +42,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     command.add_argument("--as-numpy", action="store_true", help="`import numpy` in the script's files gives forerun")
     command.add_argument("--as-mxnet", action="store_true", help="`import mxnet` gives forerun's modules")
-    command.add_argument("--report", action="store_true", help="say at the end what ran ahead, and what fell back")
+    command.add_argument("--report", action="store_true", help="report the calls that ran ahead or fell back")
     add_launch_arguments(command)
     command.add_argument("-m", dest="module", action="store_true", help="SCRIPT is the name of a module")
     command.add_argument("script", metavar="SCRIPT", help="a file of Python, or with -m a module")

@@ -1,4 +1,4 @@
-"""Runs the experiments of the two chapters on this machine, and draws what overlapped. Some minutes."""
+"""Runs the experiments of the two chapters on this machine, and draws the overlap. Takes some minutes."""
 
 from __future__ import annotations
 

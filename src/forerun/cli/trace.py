@@ -1,4 +1,4 @@
-"""Runs a script, then says what took time and which lines waited, and draws the timeline.
+"""Runs a script, then reports the time of operations and the lines that waited, and draws the timeline.
 
 The script runs as `python SCRIPT` would run it, and the exit status is the script's own: 1 if it raised, the
 argument of `sys.exit`, 1 if an operation failed and no read raised the error. The report is printed in each case. Wrong
@@ -33,17 +33,17 @@ from .run import replace_numpy
 if TYPE_CHECKING:
     from ..profiler import Blocker, Trace
 
-HELP = "run a script, and show what overlapped and what waited"
+HELP = "run a script, and show which operations overlapped and which lines waited"
 EPILOG = """\
 examples:
-  forerun trace train.py --epochs 2            what follows the script is the script's
+  forerun trace train.py --epochs 2            arguments after the script are the script's
   forerun trace --out pictures train.py        the timeline goes to pictures/train.html
   forerun trace --as-numpy simulate.py         a program written for NumPy, with forerun as its NumPy
   forerun trace -m package.train --epochs 2    a module, as with python -m
-  forerun trace --json train.py > report.json  the report for a program; what the script
-                                               prints goes to standard error
+  forerun trace --json train.py > report.json  the report as JSON; the script's output
+                                               goes to standard error
   FORERUN_WORKERS=1 forerun trace train.py     the same on one worker
-  forerun trace build/trace/train.frec         what was recorded before, up to a crash perhaps
+  forerun trace build/trace/train.frec         a recording, which may end with a crash
   forerun trace -n 4 train.py                  four ranks in one timeline
   forerun trace run.rank*.frec                 ranks that recorded each for itself
 """
@@ -85,7 +85,7 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _again(files: list[Path], given: argparse.Namespace) -> int:
-    """Show what was recorded, by ranks perhaps."""
+    """Show a recording, which may have several ranks."""
     from .. import profiler
 
     name = files[0].stem if len(files) == 1 else files[0].stem.partition(".rank")[0]
@@ -141,7 +141,7 @@ def _show(trace: Trace, file: Path, title: str, as_json: bool, recording: Path |
 
 
 def _styled(report: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield lines of a report with their styles: what it comes to in bold, rules dim, advice in green."""
+    """Yield lines of a report with their styles: the conclusion in bold, rules dim, advice in green."""
     advice = False
     for number, line in enumerate(report):
         advice = bool(line) and (advice or line == "instead")

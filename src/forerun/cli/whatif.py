@@ -5,8 +5,8 @@ The recording is of some steps of a loop on one device, as `FORERUN_PROFILE=FILE
 with the recorded durations and dependencies: each device of every rank does the recorded work on as much data, and
 gradients are summed over all of them.
 
-Printed are the time of a step with the error of the replay, what a step waits for, the scaling curve to 1,024 ranks,
-and the line of the program to change next. A picture shows the curve and the lanes of a rank.
+The output has the time of a step with the error of the replay, the critical path of a step, the scaling curve to
+1,024 ranks, and the line of the program to change next. A picture shows the curve and the lanes of a rank.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ examples:
   forerun whatif profile.frec --devices 4 --local-link 200GB/s,3us
   forerun whatif profile.frec --ranks 4 --cores 8 --link 8GB/s,1us,copy=4GB/s,call=20us
                                                         all ranks on one machine of 8 cores, which also
-                                                        move, and add, what goes between ranks
+                                                        move and add the messages between ranks
   forerun whatif profile.frec --step train.py:31        a step begins with this line's operation
 """
 
@@ -47,7 +47,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
         "--link",
         default="25GB/s,2us",
         metavar="RATE,LATENCY[,copy=RATE][,call=TIME]",
-        help="network between ranks (%(default)s); copy and call: what a message takes of a core",
+        help="network between ranks (%(default)s); copy and call: a core's time for a message",
     )
     command.add_argument(
         "--local-link", metavar="RATE,LATENCY", help="links between devices of a rank; without it, shared memory"
@@ -65,7 +65,9 @@ def arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--cores", type=float, metavar="N", help="cores that all devices and ranks share, if they run on one machine"
     )
-    command.add_argument("--step", metavar="FILE:LINE", help="the line that begins a step; else a step is what recurs")
+    command.add_argument(
+        "--step", metavar="FILE:LINE", help="the line that begins a step; default: recurring operations"
+    )
     command.add_argument("--json", action="store_true", help="print the prediction as JSON")
     command.add_argument(
         "--out", type=Path, default=Path("build/whatif"), metavar="DIR", help="folder for the picture (%(default)s)"

@@ -28,7 +28,7 @@ __all__ = [
 ]  # fmt: skip
 __dir__ = dir_of(__name__)
 
-# One name for what the front ends spell differently.
+# One name for functions that the front ends spell differently.
 ones, zeros, arange, linspace, meshgrid, eye = np.ones, np.zeros, np.arange, np.linspace, np.meshgrid, np.eye
 sin, cos, sinh, cosh, tanh, exp, log = np.sin, np.cos, np.sinh, np.cosh, np.tanh, np.exp, np.log
 abs, sqrt, square, concat, stack, matmul = np.abs, np.sqrt, np.square, np.concatenate, np.stack, np.matmul

@@ -102,7 +102,7 @@ def _dropped() -> int:
 
 
 def never_run(dropped: int) -> str:
-    """Return the text about operations that were not run; empty if there are none.
+    """Return the text about operations that were not run; empty if all were run.
 
     >>> never_run(9)
     ' (9 operations dropped: result never read)'

@@ -28,7 +28,7 @@ __all__ = ["fail", "gathered", "issue", "open_group"]
 
 _KINDS = ("allreduce", "broadcast", "allgather", "reduce_scatter", "all_to_all", "send", "recv", "barrier")
 REDUCTIONS = ("none", "sum", "max", "min")
-# MPI's names of dtypes, in the core's order. It has none for floats of 16 bits.
+# MPI's names of dtypes, in the core's order. It lacks floats of 16 bits.
 _DTYPES = (
     "C_BOOL", "INT8_T", "INT16_T", "INT32_T", "INT64_T", "UINT8_T", "UINT16_T", "UINT32_T", "UINT64_T", None, None,
     "FLOAT", "DOUBLE", "C_FLOAT_COMPLEX", "C_DOUBLE_COMPLEX",
@@ -45,7 +45,7 @@ def issue(
 ) -> Any:
     """Issue an operation between ranks. target: an array to write, or the shape and dtype of a new one.
 
-    label: what the elements are, if ranks could mean different ones that are as many.
+    label: a name of the contents, to detect ranks that exchange different arrays of the same size.
     """
     _open(kind)
     if _is_far(source) or _is_far(target):
@@ -68,7 +68,7 @@ def _is_far(x: Any) -> bool:
 def _issue_far(
     kind: str, reduction: str, peer: int, count: int, source: Any, target: Any, group: int, label: str
 ) -> Any:
-    """Issue an operation on copies of its arrays in the host's memory, and copy what it writes back."""
+    """Issue an operation on copies of its arrays in the host's memory, and copy its results back."""
     with autograd.pause():
         sent = source.to_device("cpu") if _is_far(source) else source
         if is_array(target):
@@ -101,7 +101,7 @@ def open_group(number: int, ranks: Sequence[int], tag: int) -> None:
 
 
 def _together(op: str, call: Callable[[], list[Any]], ranks: Sequence[int] = ()) -> list[Any]:
-    """Return what a call of MPI returns that waits for other ranks.
+    """Return the result of an MPI call that waits for other ranks.
 
     Raises RankFailed if one of them has failed, or if one of `ranks` has ended its program.
     """

@@ -133,7 +133,7 @@ def _summary(path: Path) -> list[int]:
 
 
 def _facts(folder: Path) -> dict[str, Any] | None:
-    """Return what the manifest of a whole checkpoint says; None if it is not whole."""
+    """Return the contents of a checkpoint's manifest; None if the checkpoint is incomplete."""
     try:
         facts = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
         whole = all(_summary(folder / name) == found for name, found in facts["files"].items())
@@ -153,7 +153,7 @@ def resume(folder: str | os.PathLike[str], block: object = None, trainer: object
     Returns
     -------
     Checkpoint or None
-        None if there is none
+                None if no checkpoint exists
 
     Raises
     ------

@@ -76,7 +76,7 @@ def _allreduce(x: Array, op: str, group: Group | None) -> Array:
 
 
 def _to_root(g: Array, root: int, group: Group | None) -> Array:
-    """The gradient of what one rank has given to all: the sum of theirs on that rank, zero on the others."""
+    """The gradient of an array that one rank broadcast: the sum of all gradients on that rank, zero on the others."""
     total = _allreduce(g, "sum", group)
     return total if rank() == root else np.zeros_like(total)
 
@@ -131,7 +131,8 @@ def allreduced(x: Array, op: str, group: Group | None, label: str) -> Array:
 def allreduce_into(x: Array, op: str = "sum", group: Group | None = None, label: str = "") -> None:
     """Put the sum of the arrays of all ranks, or their mean, maximum or minimum, in the place of this rank's array.
 
-    label: what the elements are, if ranks could mean different ones that are as many. Not recorded for gradients.
+    label: a name of the contents, to detect ranks that exchange different arrays of the same size. Not recorded for
+    gradients.
     """
     _checked("allreduce", op, x)
     ranks, number = _members("allreduce", group)
@@ -149,7 +150,8 @@ def allreduce_into(x: Array, op: str = "sum", group: Group | None = None, label:
 def allreduce(x: ArrayLike, op: str = "sum", group: Group | None = None) -> Array:
     """Return the sum of the arrays of all ranks, or their mean, maximum or minimum: the all-reduce of MPI.
 
-    The gradient of a sum is the sum of the ranks' gradients, that of a mean their mean; maxima and minima have none.
+    The gradient of a sum is the sum of the ranks' gradients, that of a mean their mean; maxima and minima have no
+    gradient.
 
     Parameters
     ----------
@@ -233,7 +235,7 @@ def _there(name: str, parameter: str, number: int, group: Group | None) -> None:
 def allgather(x: ArrayLike, group: Group | None = None) -> Array:
     """Return the arrays of all ranks, stacked along a new first axis.
 
-    The gradient is the sum of what the ranks' gradients have for this rank's array.
+    The gradient is the sum of the parts of the ranks' gradients that belong to this rank's array.
 
     Parameters
     ----------
@@ -264,7 +266,7 @@ def reduce_scatter(x: ArrayLike, op: str = "sum", group: Group | None = None) ->
     """Return this rank's part of the sum of the arrays of all ranks, or of their mean, maximum or minimum.
 
     The gradient of a sum is the ranks' gradients, one after the other, that of a mean the same divided by the number of
-    ranks; maxima and minima have none.
+    ranks; maxima and minima have no gradient.
 
     Parameters
     ----------

@@ -48,7 +48,7 @@ class Group:
         if not self.ranks or len(set(self.ranks)) < len(self.ranks) or not all(0 <= r < count for r in self.ranks):
             raise ValueError(f"Group: ranks must be different ones in [0, {count}), got {list(self.ranks)}")
         _made[self.ranks] += 1
-        # The same number on all ranks of the group, whatever other groups each of them has made.
+        # The same number on all ranks of the group, even if they have made different other groups.
         self.number = zlib.crc32(repr((self.ranks, _made[self.ranks])).encode()) | 1 << 31
         if self.rank >= 0 and self.size > 1:
             open_group(self.number, self.ranks, self.number & 0x3FFF)

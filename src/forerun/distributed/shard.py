@@ -17,7 +17,7 @@ class Shard:
     """A sampler: the numbers of the examples below `length` that are this rank's, in another order in each epoch.
 
     Over all ranks an epoch has each example once. The order follows `seed` and the number of the epoch, the same on all
-    ranks, whatever else draws random numbers.
+    ranks, independent of other random numbers.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ from .parameter.dictionary import ParameterDict as ParameterDict
 from .parameter.parameter import Parameter as Parameter
 from .trainer import Trainer as Trainer
 
-sys.modules[f"{__name__}.metric"] = metric  # MXNet 2.0's place of what 1.x has at the top
+sys.modules[f"{__name__}.metric"] = metric  # its place in MXNet 2.0; 1.x has it at the top
 
 __all__ = [
     "Block", "Constant", "DeferredInitializationError", "HybridBlock", "Parameter", "ParameterDict", "SymbolBlock",

@@ -187,7 +187,7 @@ class _Download:
     def __init__(self, url: str, part: _Part, sha1_hash: str | None, verify_ssl: bool) -> None:
         self.url, self.part, self.sha1 = url, part, sha1_hash
         self.context = None if verify_ssl else ssl._create_unverified_context()
-        self.same = ""  # what the server calls the version of which we have a part
+        self.same = ""  # the server's tag of the version whose part is here
 
     def run(self) -> None:
         """Try once."""

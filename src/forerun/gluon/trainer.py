@@ -257,7 +257,8 @@ class Trainer:
                 broadcast_to_replicas(copies, self._owners[i])
 
     def _items(self, params: list[Copies], sums: bool) -> list[list[Item]]:
-        """Return what the optimizer updates on each device. sums: with gradients summed over devices and ranks."""
+        """Return the items that the optimizer updates on each device. sums: with gradients summed over devices and
+        ranks."""
         items: list[list[Item]] = [[] for _ in self._devices]
         summed = self._summed(params) if sums and self._ranks > 1 else {}
         for i, copies in params:
@@ -302,7 +303,7 @@ class Trainer:
         return states
 
     def save_states(self, filename: str | os.PathLike[str], *, wait: bool = True) -> Array:
-        """Write what the optimizer remembers to an npz file, as `np.savez` does: returns its size, an array.
+        """Write the optimizer's states to an npz file, as `np.savez` does: returns its size, an array.
 
         wait: the file is written when the call returns; with wait=False the call returns at once, as `np.save` does.
         """
@@ -313,7 +314,7 @@ class Trainer:
         return save_arrays("save_states", filename, values, wait=wait)
 
     def load_states(self, filename: str | os.PathLike[str]) -> None:
-        """Take over what `save_states` wrote, on all devices.
+        """Load states that `save_states` wrote, on all devices.
 
         Raises ValueError for another kind of file or optimizer; then nothing has changed.
         """
@@ -330,7 +331,7 @@ class Trainer:
                 restore(state, of_number(values, i))
 
     def _all_states(self, i: int) -> list[State]:
-        """Return the states of a parameter, made if there are none."""
+        """Return the states of a parameter, made if they do not exist."""
         copies = named(self._names[i], self._params[i].list_data)
         if i not in self._owners:  # it is not trained now
             return self._states_of(i, copies[:1])

@@ -71,7 +71,7 @@ class Normal(Initializer):
 class TruncNorm(Initializer):
     """Draws from the normal distribution, again where a value is further than two standard deviations from the mean.
 
-    After four draws what is still outside (4 in a million values) is clipped.
+    After four draws the values that are still outside (4 in a million) are clipped.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ class TruncNorm(Initializer):
 
 @alias("xavier")
 class Xavier(Initializer):
-    """Draws so that the variance of what flows through a layer stays the same (Glorot and Bengio, 2010).
+    """Draws so that the variance of activations and gradients stays the same in a layer (Glorot and Bengio, 2010).
 
     Weights are (out, in, ...).
 

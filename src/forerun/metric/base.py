@@ -247,7 +247,7 @@ class CompositeEvalMetric(EvalMetric):
         self.metrics.append(create(metric))
 
     def get_metric(self, index: int) -> EvalMetric:
-        """Return the metric of that number. IndexError if there is none."""
+        """Return the metric of that number. IndexError if it does not exist."""
         return self.metrics[index]
 
     def reset(self) -> None:

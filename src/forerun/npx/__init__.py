@@ -223,7 +223,7 @@ def load(file: FileLike) -> Any:
     Returns
     -------
     list of arrays, or dict of arrays
-        The arrays: a dict if they had names, or if there are none; a list otherwise.
+        The arrays: a dict if they had names, or if the file is empty; a list otherwise.
 
     Raises
     ------

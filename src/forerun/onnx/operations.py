@@ -54,11 +54,11 @@ class Translator:
         return self.add("Cast", name, to=int(helper.np_dtype_to_tensor_dtype(numpy.dtype(dtype))))
 
     def refuse(self, what: str) -> ValueError:
-        """Return the error that says what ONNX lacks."""
+        """Return the error for an operation without a counterpart in ONNX."""
         return ValueError(f"export: {self.name} must have a counterpart in ONNX, got {what}")
 
     def maker(self, x: object) -> tuple[str, list[Any]]:
-        """Return the name and inputs of the operation that made an operand; "" if there is none."""
+        """Return the name and inputs of the operation that made an operand; "" if no operation did."""
         if not isinstance(x, Operand) or x.made_by < 0:
             return "", []
         name, inputs, _ = self.saved[x.made_by]
@@ -121,7 +121,8 @@ def _add(t: Translator, x: Operand, y: Operand) -> str:
 
 
 def _bias(t: Translator, x: Operand, y: Operand) -> Any:
-    """Return what a layer adds to a product or a convolution, a vector along the units; None if it is another sum."""
+    """Return the bias that a layer adds to a product or a convolution, a vector along the units; None for other
+    sums."""
     name, inputs = t.maker(x)
     if not isinstance(y, Operand) or y.value is None:
         return None
@@ -199,7 +200,7 @@ def _with_constant(t: Translator, x: Operand | complex) -> str:
 
 @_operation("logaddexp")
 def _logaddexp(t: Translator, a: Operand | complex, b: Operand | complex) -> str:
-    """The larger one, and what the smaller one adds to it."""
+    """The larger one plus the contribution of the smaller one."""
     if not isinstance(b, Operand) and b == 0:
         return t.add("Softplus", t.use(a, t.result.dtype))
     x, y = t.use(a, t.result.dtype), t.use(b, t.result.dtype)
@@ -410,7 +411,7 @@ _GATES = {
 
 @_operation("rnn")
 def _rnn(t: Translator, x: Any, w: Any, b: Any, *rest: Any) -> Names:
-    """A recurrent layer; x has what the inputs give to the gates, which ONNX computes itself from the inputs."""
+    """A recurrent layer; x has the inputs' terms of the gates, which ONNX computes itself from the inputs."""
     *states, rule, reverse = rest
     inputs, weight, bias = _inputs_of_gates(t, x)
     units, order = w.shape[1], _GATES[rule]

@@ -23,7 +23,7 @@ _FIXED = {"Reshape": (1,), "Pad": (1, 2), "Clip": (1, 2), "Expand": (1,), "Tile"
 
 
 class Step(NamedTuple):
-    """A node of the graph: what computes it, and the names that it reads and writes."""
+    """A node of the graph: the function that computes it, and the names that it reads and writes."""
 
     kind: str
     inputs: tuple[str, ...]

@@ -32,7 +32,7 @@ def export(
     input_names: Sequence[str] | None = None,
     output_names: Sequence[str] | None = None,
 ) -> Any:
-    """Return what a network computes when predicting as an ONNX model, and write it to a file.
+    """Return a network's computation when predicting as an ONNX model, and write it to a file.
 
     The model is checked by `onnx.checker`. It is for any number of examples if the network's operations are the same
     for all numbers; otherwise for that of the arguments. Waits.
@@ -56,7 +56,7 @@ def export(
     Raises
     ------
     ValueError
-        If `forward` looks at values, or does more than operations on arrays and parameters, or an operation has no
+        If `forward` reads values, or does more than operations on arrays and parameters, or an operation has no
         counterpart in ONNX. The message names it.
     ImportError
         Without the package `onnx`.
@@ -143,7 +143,7 @@ class _Translation:
         self.results.append([Operand(n, x.dtype, x.shape, None, number) for n, x in zip(outputs, arrays)])
 
     def varies(self, word: object) -> bool:
-        """Return whether what a word stands for depends on the inputs."""
+        """Return whether the value that a word stands for depends on the inputs."""
         if isinstance(word, list):
             return any(map(self.varies, word))
         if not isinstance(word, dict):
@@ -154,7 +154,7 @@ class _Translation:
         return kind in ("input", "examples") or (kind not in ("parameter", "dtype") and self.varies(v))
 
     def operand(self, word: object) -> Any:
-        """Return what a node reads for a word: arrays as operands, numbers as they are."""
+        """Return the operand of a node for a word: arrays as operands, numbers unchanged."""
         if not isinstance(word, dict):
             return [self.operand(v) for v in word] if isinstance(word, list) else word
         ((kind, v),) = word.items()

@@ -1,4 +1,4 @@
-"""Adam, and what was made of it."""
+"""Adam and its variants."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class AdamW(Adam):
         self.correct_bias = correct_bias
 
     def factors(self, t: int, lr: float, wd: float) -> tuple[float, ...]:
-        """Return those of Adam, and what the weight is multiplied by."""
+        """Return those of Adam, and the factor of the weight."""
         rates = super().factors(t, lr, wd) if self.correct_bias else (lr, self.epsilon)
         return *rates, 1 - lr * wd
 
@@ -249,7 +249,7 @@ class Nadam(Adam):
 
 
 class Adamax(Optimizer):
-    """Adam with the largest |g| so far, which fades, in place of sqrt(v) (Kingma and Ba 2015, section 7).
+    """Adam with a decaying maximum of |g| in place of sqrt(v) (Kingma and Ba 2015, section 7).
 
     m = beta1 * m + (1 - beta1) * g; u = max(beta2 * u, |g|); weight -= lr / (1 - beta1**t) * m / (u + epsilon).
 

@@ -167,7 +167,7 @@ class AdaDelta(Optimizer):
 
 
 class Ftrl(Optimizer):
-    """Follow the regularised leader, which leaves weights at 0 until gradients insist (McMahan et al. 2013).
+    """Follow the regularised leader, which keeps weights at 0 while their gradients are small (McMahan et al. 2013).
 
     z += g - (sqrt(n + g**2) - sqrt(n)) / lr * weight; n += g**2; then the weight is 0 where |z| <= lamda1, and
     (sign(z) * lamda1 - z) / ((beta + sqrt(n)) / lr + wd) elsewhere. wd is not added to the gradient.
@@ -214,7 +214,8 @@ class Ftrl(Optimizer):
 
 
 class FTML(Optimizer):
-    """Follow the moving leader: the weight is the minimum of all that was seen, the latest most (Zheng, Kwok 2017).
+    """Follow the moving leader: the weight minimizes all losses so far, the latest with the largest weight (Zheng, Kwok
+    2017).
 
     v = beta2 * v + (1 - beta2) * g**2; d = (1 - beta1**t) / lr * (sqrt(v / (1 - beta2**t)) + epsilon);
     z = beta1 * z + (1 - beta1) * g - (d - beta1 * d before) * weight; weight = -z / d.

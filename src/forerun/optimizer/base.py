@@ -111,8 +111,8 @@ class Optimizer:
 
     slots: tuple[str, ...] = ()
     draws = False  # random numbers: of copies on several devices one is updated, and the others get its values
-    # Names of what a step depends on besides arrays and factors(): it tells that steps may be issued as programs. Must
-    # be of the class itself: one derived from it may compute something else.
+    # Names of attributes on which a step depends besides arrays and factors(): they allow steps to be issued as
+    # programs. Must be of the class itself: one derived from it may compute something else.
     constants: tuple[str, ...]
     _has_constants = False
     _scale_is_input = True  # of programs: `rescale_grad`, which rules of other packages may read in a step
@@ -263,7 +263,7 @@ class Optimizer:
         return None
 
     def _constants(self, advanced: Sequence[Advanced]) -> tuple[object, ...]:
-        """Return what a program of a step computes with besides its inputs."""
+        """Return the constants of a step's program besides its inputs."""
         scale = self.rescale_grad == 1 if self._scale_is_input else self.rescale_grad
         return (
             scale, self.clip_gradient,
@@ -324,7 +324,7 @@ class Optimizer:
         return found
 
     def _progress(self) -> Any:
-        """Return what `_advance` changes, besides the states."""
+        """Return the attributes that `_advance` changes, besides the states."""
         return self.num_update
 
     def _resume(self, progress: Any) -> None:

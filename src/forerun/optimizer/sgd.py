@@ -138,7 +138,7 @@ class Signum(Optimizer):
         self.slots = ("mean",) if momentum else ()
 
     def factors(self, t: int, lr: float, wd: float) -> tuple[float, ...]:
-        """Return the learning rate, and what the weight is multiplied by."""
+        """Return the learning rate, and the factor of the weight."""
         return lr, 1 - lr * self.wd_lh
 
     def step(self, weight: Array, g: Array, state: State, lr: Array | float, decay: Array | float) -> None:  # type: ignore[override]

@@ -65,7 +65,7 @@ class Updater:
         return file.getvalue()
 
     def set_states(self, states: bytes) -> None:
-        """Take over what `get_states` gave: each state when its weight is seen next."""
+        """Load a result of `get_states`: each state is used when its weight is updated next."""
         found: dict[int, dict[str, Any]] = {}
         for full, value in np.load(io.BytesIO(states)).items():
             number, _, name = full.partition(".")

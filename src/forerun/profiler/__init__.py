@@ -7,8 +7,8 @@
 >>> [op.name for op in p.trace.ops][:2]
 ['full', 'matmul']
 
-`report(p.trace)` says it in tables; `timeline(p.trace, "run.html")` is a page to look at it, with `.svg` a picture,
-with `.json` a file for Perfetto; `graph(p.trace, "graph.svg")` draws what read the results of what;
+`report(p.trace)` says it in tables; `timeline(p.trace, "run.html")` is a page that shows it, with `.svg` a picture,
+with `.json` a file for Perfetto; `graph(p.trace, "graph.svg")` draws which operation read the results of which;
 `whatif(p.trace, devices=8, ranks=64)` predicts a step on another machine.
 """
 

@@ -11,7 +11,7 @@ __all__ = ["Axis", "counted", "milliseconds"]
 
 
 def milliseconds(seconds: float) -> str:
-    """Return a duration in milliseconds, with three digits that count.
+    """Return a duration in milliseconds, with three significant digits.
 
     >>> milliseconds(0.0123456), milliseconds(0.00000123), milliseconds(12.3)
     ('12.3 ms', '0.001 ms', '12,300 ms')

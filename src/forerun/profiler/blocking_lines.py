@@ -1,4 +1,4 @@
-"""Blockers: which lines wait, how often, how long, what for, what that cost, and what to write instead."""
+"""Blockers: the lines that wait, how often, how long and for which operations, the cost, and advice."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Blocker", "blockers"]
 _FULL = ("window full", "bytes full")  # the front end is far ahead: nothing is lost
 _WORTH = 0.01  # of the time
 _END = "end"  # the wait at the end of a recording is not a line of the program
-_Key = tuple[tuple[str, int] | None, str]  # a line, and what it called
+_Key = tuple[tuple[str, int] | None, str]  # a line, and the name of its call
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ def _lines(trace: Trace) -> list[Line]:
 
 
 def _waits(trace: Trace) -> Iterator[tuple[Event, float, float]]:
-    """Each wait, what it lost, and for how long cores were idle in it, as a share of all of them."""
+    """Each wait, its lost time, and for how long cores were idle in it, as a share of all of them."""
     cores = _Cores(trace)
     ended = trace.ends()
     issued: dict[int, list[Event]] = defaultdict(list)

@@ -33,12 +33,12 @@ _CALLS = {
 _CAUSE = {call: cause for cause, calls in _CALLS.items() for call in calls}
 
 ADVICE = {
-    "wait": "leave it out if nothing outside needs the values yet; what is issued later keeps its order",
+    "wait": "leave it out if nothing outside needs the values yet; later operations keep their order",
     "barrier": "wait for the array that is needed, x.wait(), or bound run-ahead by forerun.pace(batches)",
     "item": "keep the number as an array (append it to a list), and read np.stack(list) once at the end",
     "bool": "decide inside: np.where(condition, a, b), np.clip, x[mask] = value; or look a round later",
     "index": "take by an operation: np.take(x, i, axis=0)",
-    "print": "print after the loop, or what the round before has computed",
+    "print": "print after the loop, or the result of the previous round",
     "asnumpy": "stay in forerun.np; where only NumPy has the function, issue it: npx.host(function, ...)",
     "keep": "np.save(path, x, wait=False), with a path, returns at once; so does any save",
     "files": "read files by path: np.load(path) returns at once",
@@ -68,7 +68,7 @@ def advice(cause: str, waits: int) -> str:
     >>> advice("print", 1)
     'print when all is issued that does not need it'
     >>> advice("print", 10)
-    'print after the loop, or what the round before has computed'
+    'print after the loop, or the result of the previous round'
     """
     return (_ONCE.get(cause) if waits <= 1 else None) or ADVICE[cause]
 
@@ -79,7 +79,7 @@ def _in_numpy(call: str) -> bool:
 
 
 def cause_of(call: str) -> str:
-    """Return the kind of a wait, from what the program called.
+    """Return the kind of a wait, from the call in the program.
 
     >>> cause_of("asnumpy"), cause_of("__repr__"), cause_of("nonzero"), cause_of("evaluate")
     ('asnumpy', 'print', 'shape', 'values')

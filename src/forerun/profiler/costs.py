@@ -1,4 +1,4 @@
-"""The cost model of a loop: t1 to issue, t2 to run, t3 to come back; and what bounds a program."""
+"""The cost model of a loop: t1 to issue, t2 to run, t3 to notice the end; and the bound of a program."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .recording import Recording
 
 __all__ = ["Bound", "Cost", "bound", "cost"]
 
-_TELLING = 0.2  # of the time: what memory or waits take is named first, as there is something to change
+_TELLING = 0.2  # of the time: memory and waits are named first, as they can be changed
 _SAYS = {
     "memory": "the memory budget is the limit{at}: smaller batches, fewer arrays kept, or a larger budget",
     "turn": "operations could not run ahead{at}, as memory would have risen above the peak of program order: "
@@ -252,7 +252,7 @@ class Cost:
 
 
 def cost(step: Callable[[], object], n: int = 100) -> Cost:
-    """Run a step of a loop `n` times and say what it costs, and what bounds it.
+    """Run a step of a loop `n` times and return its cost, and its bound.
 
     The first step is not counted. The steps are recorded, so parts of very small operations are a little too long. An
     error of the step is raised.

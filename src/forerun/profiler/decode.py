@@ -51,7 +51,7 @@ TILE, WAIT, DEPS = 0, 1, 2
 
 @dataclass(slots=True)
 class Parts:
-    """The parts of a recording, and what its numbers mean."""
+    """The parts of a recording, and the meaning of its numbers."""
 
     head: Any
     ops: Any
@@ -88,7 +88,7 @@ def decoded(data: bytes, first: int = 0, since: float = 0.0) -> Trace:
 
 
 def _parts(data: bytes) -> Parts:
-    """Return the parts: of a recording that was ended they stand close together, otherwise each has all its room."""
+    """Return the parts: in a recording that was ended they are contiguous, otherwise each has its full capacity."""
     if len(data) < HEAD or (head := numpy.frombuffer(data, _head, 1)[0])["magic"] != MAGIC:
         raise ValueError(f"load: file must be a recording, got {len(data)} bytes of something else")
     ended = bool(head["ended"])

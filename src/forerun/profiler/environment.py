@@ -32,7 +32,7 @@ def _begin(path: Path) -> Recording:
 
 
 def _end(recording: Recording, process: int) -> None:
-    if os.getpid() != process or not recording.running:  # a child of a fork, or somebody has stopped it
+    if os.getpid() != process or not recording.running:  # a child of a fork, or stopped already
         return
     try:
         recording.stop(raises=False)

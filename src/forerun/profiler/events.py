@@ -246,7 +246,7 @@ class Rank:
     error : float
         The seconds by which its times may be wrong beside those of the first rank of the trace.
     complete : bool
-        Whether the recording was ended; a rank that died while it recorded has left what it had.
+        Whether the recording was ended; a rank that died while it recorded has left an incomplete file.
 
     Examples
     --------
@@ -412,7 +412,7 @@ class Trace:
 
 
 def joined(events: list[Event], groups: Mapping[int, int]) -> list[Event]:
-    """Return the events with those of a group as one, which has the group's number, also in what others read.
+    """Return the events with those of a group as one, which has the group's number, also in the dependencies of others.
 
     groups: of each op that ran in one, the number of the group, which is that of its first op.
     """

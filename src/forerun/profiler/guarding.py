@@ -13,7 +13,7 @@ from .causes import ADVICE, cause_of, shown
 __all__ = ["Blocked", "BlockedWarning", "guard"]
 
 _modes = ("off", "warn", "raise")
-_exempt = ("end", "at rest", "synchronous")  # not what a line of the program does
+_exempt = ("end", "at rest", "synchronous")  # waits that no line of the program causes
 
 
 class Blocked(RuntimeError):
@@ -71,10 +71,10 @@ _state = _State()
 
 
 class guard:
-    """Set what happens when this thread is about to wait: nothing, a warning, or an error before the wait.
+    """Set the reaction when this thread is about to wait: nothing, a warning, or an error before the wait.
 
-    It holds from the call on; as a context manager, until the end of the block, where what held before is back. Of
-    guards within one another the innermost holds. Other threads have their own; a new thread has none.
+    It holds from the call on; as a context manager, until the end of the block, which restores the previous guard. Of
+    nested guards the innermost holds. Other threads have their own; a new thread has no guard.
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ class Recording:
     Parameters
     ----------
     path : path, optional
-        A file that has what was recorded so far at any time, as for `record`.
+        A file that has the recording so far at any time, as for `record`.
 
     Examples
     --------
@@ -143,14 +143,14 @@ def _since(before: list[Line], after: list[Line]) -> list[Line]:
 
 
 def _replace(path: Path, data: bytes) -> None:
-    """Put what was in use of the file in the place of the whole of it."""
+    """Replace the file by its used part."""
     short = path.with_name(f"{path.name}.{os.getpid()}")
     short.write_bytes(data)
     short.replace(path)
 
 
 def _in_child() -> None:
-    """Drop the recordings: they go on in the parent alone."""
+    """Drop the recordings: they continue in the parent alone."""
     _running.clear()
 
 
@@ -160,13 +160,13 @@ at_fork(after_in_child=_in_child)
 def record(path: str | os.PathLike[str] | None = None) -> Recording:
     """Return a recording of a block: each operation that it issued, and each wait.
 
-    Work that was issued before the block is left out. Leaving the block waits for all work. After an exception it
-    does not wait: the trace has what ended before.
+    Work that was issued before the block is left out. Leaving the block waits for all work. After an exception it does
+    not wait: the trace has the operations that ended before.
 
     Parameters
     ----------
     path : path, optional
-        A file that has what was recorded so far at any time, also if the process is killed; `load` reads it.
+        A file that has the recording so far at any time, also if the process is killed; `load` reads it.
 
     Returns
     -------
@@ -198,7 +198,7 @@ def start(path: str | os.PathLike[str] | None = None) -> Recording:
     Parameters
     ----------
     path : path, optional
-        A file that has what was recorded so far at any time, as for `record`.
+        A file that has the recording so far at any time, as for `record`.
 
     Returns
     -------
@@ -259,7 +259,7 @@ def load(path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> Tra
     Returns
     -------
     Trace
-        Of ranks: all of them on the clock of the first one. `ranks` has what is known of each.
+        Of ranks: all of them on the clock of the first one. `ranks` describes each of them.
 
     Raises
     ------

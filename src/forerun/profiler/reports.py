@@ -31,8 +31,8 @@ def report(trace: Trace, limit: int = 20) -> Shown:
     Of devices of plugins it says how many modules were compiled, in which time, for which lines; and which operations
     ran on the host, between copies, as the device has no code for them.
 
-    Of several ranks a table says what each did. `late` is how much later than the first rank it came to collectives,
-    together, and `last` how often the others waited for it.
+    For several ranks, a table has the times of each. `late` is how much later than the first rank it came to
+    collectives, together, and `last` how often the others waited for it.
 
     limit: rows per table; the last line of a table says how many more there are.
 
@@ -95,7 +95,7 @@ def _summary(trace: Trace) -> str:
 
 
 def _of_devices(trace: Trace) -> list[str]:
-    """Return a line about what devices of plugins took beside their work, if they took any."""
+    """Return a line about the overhead of plugins' devices, if they had any."""
     parts = []
     if trace.compiled:
         n, took = sum(x.modules for x in trace.compiled), sum(x.seconds for x in trace.compiled)
@@ -118,7 +118,7 @@ def _beside(trace: Trace) -> Iterator[tuple[tuple[str, ...], list[tuple[str, ...
 
 
 def _rank_rows(trace: Trace) -> list[tuple[str, ...]]:
-    """Return a row for each of several ranks: what it did, and how late it came to collectives."""
+    """Return a row for each of several ranks: its times, and how late it came to collectives."""
     found = rank_times(trace) if len(trace.ranks) > 1 else []
     titles = {r.number: rank_title(trace, r) for r in trace.ranks}
     return [

@@ -73,7 +73,7 @@ def colours(names: Iterable[str]) -> dict[str, str]:
 
 
 def ink_on(colour: str) -> str:
-    """Black or white: what reads better on a colour."""
+    """Black or white, whichever reads better on a colour."""
     r, g, b = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
     return INK if 0.299 * r + 0.587 * g + 0.114 * b > 140 else "#ffffff"
 

@@ -1,6 +1,6 @@
 """PyTorch's spelling for the same arrays and the same engine, as far as programs of neural networks use it.
 
-A tensor is the array of `forerun.np`; importing this module gives the class PyTorch's methods where it has none of
+A tensor is the array of `forerun.np`; importing this module gives the class PyTorch's methods where it has no method of
 that name (`methods` says which mean NumPy's). Functions return at once, on CPUs too.
 
 >>> from forerun import torch

@@ -76,7 +76,7 @@ def current_device() -> int:
 def synchronize(device: Where = None) -> None:
     """Wait until the work issued so far has ended, also that of CPU devices.
 
-    Work on all devices is waited for, since what one device does may be needed by another. So programs written for GPUs
+    Work on all devices is waited for, since one device may need the results of another. So programs written for GPUs
     measure the same on a machine without one.
 
     Parameters

@@ -30,7 +30,7 @@ complex64, complex128 = numpy.dtype("complex64"), numpy.dtype("complex128")
 
 
 def as_dtype(given: DTypeLike, default: object = None) -> Any:
-    """Return the dtype meant, or the default. Python's own `float` means float32: the default, as everywhere here.
+    """Return the named dtype, or the default. Python's own `float` means float32: the default, as everywhere here.
 
     Parameters
     ----------

@@ -41,7 +41,7 @@ _thread = _Thread()
 
 
 def begin(leaf: bool = True) -> None:
-    """Switch recording of this thread on, unless `no_grad` and its like say otherwise.
+    """Switch recording of this thread on, unless `no_grad` or the like disables it.
 
     A program that creates a leaf wants gradients; other calls switch recording on only the first time.
     """

@@ -225,7 +225,7 @@ _data = property(lambda x: x.detach(), doc="The same values, out of sight of gra
 _is_cuda = property(lambda x: x.device.device_type == "gpu", doc="Whether x is on a GPU.")
 
 
-# --- what goes where ------------------------------------------------------------------------------
+# --- installation ---------------------------------------------------------------------------------
 
 
 _OWN = {
@@ -263,7 +263,7 @@ _NOT_METHODS = (
 
 
 def install() -> None:
-    """Give the array class PyTorch's methods, where it has none of that name.
+    """Give the array class PyTorch's methods, where it has no method of that name.
 
     Methods that NumPy defines stay the same objects. Its reductions leave calls with `dim=` and `keepdim=` to PyTorch's
     functions from then on, and `view` calls with a shape: NumPy refuses these.

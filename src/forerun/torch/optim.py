@@ -33,7 +33,7 @@ class Optimizer:
     rule : callable
         Makes an optimizer of `forerun.optimizer` from `learning_rate`, `wd` and the other settings.
     **settings : optional
-        The settings of parameters that have none of their own; `lr` and `weight_decay` among them.
+        The settings of parameters without settings of their own; `lr` and `weight_decay` among them.
 
     Raises
     ------
@@ -72,8 +72,8 @@ class Optimizer:
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Set the gradients to zero.
 
-        set_to_none: they count as none, so that `step` leaves alone what no gradient reaches until then. Read, they are
-        zeros: there is no None here.
+        set_to_none: they count as missing, so that `step` skips parameters that no gradient reaches until then. Read,
+        they are zeros: there is no None here.
         """
         self._without = {}
         for parameter in (p for group in self.param_groups for p in group["params"]):

@@ -47,7 +47,7 @@ concat = cat
 
 
 def stack(tensors: Sequence[Any], dim: int = 0) -> Array:
-    """Return tensors of one shape side by side along a new axis.
+    """Stack tensors of one shape along a new axis.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ def squeeze(x: Array, dim: int | Sequence[int] | None = None) -> Array:
 
 
 def unsqueeze(x: Array, dim: int) -> Array:
-    """Return a view with an axis of extent 1 put in.
+    """Return a view with a new axis of extent 1.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The chapters' experiments on this machine, then training on real images, with pictures of what overlapped.
+"""The chapters' experiments on this machine, then training on real images, with pictures of the overlap.
 
 `forerun tour` runs it; about a minute.
 """
@@ -25,7 +25,7 @@ STOPS = list(TOUR)
 
 
 def run(out: Path, quick: bool = False, silent: bool = False) -> dict[str, Any]:
-    """Run all experiments, and return what they found: on the CPU, and then on GPUs, where there are enough of them.
+    """Run all experiments, and return their findings: on the CPU, and then on GPUs, where there are enough of them.
 
     out: the folder for pictures. quick: at reduced size, to see that they work. silent: prints nothing but the bar.
     """

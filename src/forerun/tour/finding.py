@@ -121,10 +121,10 @@ class Experiment:
     program: Callable[[Run], Finding]
 
     def run(self, quick: bool = False, out: Path | None = None, rounds: int = 0, **sizes: int) -> Finding:
-        """Run the program, and return what it found.
+        """Run the program, and return its finding.
 
-        quick: at small sizes. out: the folder for pictures; without it there are none. rounds: how many to take medians
-        of, if not the usual number. sizes: those that the program has names for.
+        quick: at small sizes. out: the folder for pictures; without it no pictures are drawn. rounds: how many to take
+        medians of, if not the usual number. sizes: those that the program has names for.
         """
         with tempfile.TemporaryDirectory() as unseen:
             found = self.program(Run(quick, out or Path(unseen), rounds or (3 if quick else self.rounds), sizes))

@@ -1,4 +1,4 @@
-"""Output of an experiment: a heading, the promise, figures in columns, and what follows from them."""
+"""Output of an experiment: a heading, the promise, figures in columns, and the conclusion."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["as_json", "show"]
 
 
 def show(screen: Terminal, experiment: Experiment, found: Finding) -> None:
-    """Print what one experiment found."""
+    """Print the finding of one experiment."""
     screen.heading(f"{experiment.chapter}  {experiment.title}".strip())
     screen.text(f"Promised: {found.promise}", "2")
     for table in found.tables:
@@ -30,7 +30,7 @@ def show(screen: Terminal, experiment: Experiment, found: Finding) -> None:
 
 
 def as_json(experiment: Experiment, found: Finding) -> dict[str, Any]:
-    """Return what one experiment found, with figures as numbers and their units."""
+    """Return the finding of one experiment, with figures as numbers and their units."""
 
     def cell(given: Figure | str) -> Any:
         return given if isinstance(given, str) else given._asdict()

@@ -35,7 +35,7 @@ def some(*shape: int, low: float = -4, high: float = 4, seed: int = 0) -> numpy.
 @pytest.mark.parametrize("to", EVERY_DTYPE, ids=str)
 def test_every_value_is_converted_as_by_numpy(to: numpy.dtype) -> None:
     values = EVERY_VALUE
-    if to.kind in "iu":  # beyond that, C says nothing; test_casts.py has what we say
+    if to.kind in "iu":  # beyond that, C defines nothing; test_casts.py has forerun's rules
         wide = values.astype("float64")
         limits = numpy.iinfo(to)
         values = values[(wide > float(limits.min) - 1) & (wide < float(limits.max))]
@@ -168,7 +168,7 @@ def test_casting_rules() -> None:
         x.astype("int8", casting="same_kind")
 
 
-def test_questions_about_it() -> None:
+def test_finfo_and_type_predicates_of_bfloat16() -> None:
     assert np.bfloat16 is ml_dtypes.bfloat16
     for name in (np.bfloat16, BF16, np.ones(2, "bfloat16"), some(2), "bfloat16"):
         found = np.finfo(name)
@@ -201,7 +201,7 @@ class TestReductions:
 
     @pytest.mark.parametrize("axis", [None, 0, 1, (0, 2)])
     @pytest.mark.parametrize("name", ["sum", "prod", "mean"])
-    def test_rounded_once(self, name: str, axis: Any) -> None:
+    def test_sums_are_rounded_once(self, name: str, axis: Any) -> None:
         a = some(5, 40, 7, low=0.5, high=1.5)
         want = getattr(numpy, name)(a.astype("float64"), axis).astype(BF16)
         got = getattr(np, name)(np.asarray(a), axis)
@@ -209,7 +209,7 @@ class TestReductions:
         near = abs(got.numpy().astype("float64") - want.astype("float64"))
         assert (near <= 2.0**-7 * abs(want.astype("float64"))).all()
 
-    def test_a_long_sum_goes_on(self) -> None:
+    def test_a_long_sum_exceeds_256(self) -> None:
         ones = np.ones(10_000, "bfloat16")
         assert ones.sum().item() == 9984
         assert np.broadcast_to(ones, (3, 10_000)).sum(1).tolist() == [9984] * 3
@@ -219,20 +219,20 @@ class TestReductions:
     @pytest.mark.parametrize(
         "name", ["max", "min", "any", "all", "argmax", "argmin", "cumsum", "cumprod", "ptp", "nansum"]
     )
-    def test_the_others(self, name: str) -> None:
+    def test_other_reductions(self, name: str) -> None:
         a = some(6, 50)
         for axis in (0, 1):
             got = getattr(np, name)(np.asarray(a), axis=axis)
             want = getattr(numpy, name)(a, axis=axis)
             assert got.tolist() == want.astype(object).tolist() if name != "nansum" else got.dtype == BF16
 
-    def test_the_largest_of_the_smallest(self) -> None:
+    def test_max_of_the_most_negative_values(self) -> None:
         for value in (-math.inf, -3e38):
             x = np.full((300, 5), value, "bfloat16")
             assert x.max().item() == x.max(0).tolist()[0] == x[0, 0].item()
             assert (-x).min().item() == (-x).min(1).tolist()[0] == -x[0, 0].item()
 
-    def test_of_nothing(self) -> None:
+    def test_reductions_of_empty_arrays(self) -> None:
         x = np.ones((0, 2), "bfloat16")
         assert x.sum(0).tolist() == [0, 0]
         assert x.prod(0).tolist() == [1, 1]
@@ -252,7 +252,7 @@ def test_products_go_through_float32() -> None:
     assert (x @ np.ones(300)).dtype == "float32"
 
 
-def test_moves() -> None:
+def test_copies_and_views() -> None:
     a = some(6, 8)
     x, index = np.asarray(a), np.array([3, 0, 3])
     cases: list[tuple[Any, Any]] = [
@@ -300,7 +300,7 @@ def test_random_numbers_are_those_of_float32_rounded() -> None:
     assert np.random.gamma(2.0, size=3, dtype="bfloat16").dtype == BF16
 
 
-def test_files_of_numpys_have_no_word_for_it(tmp_path: Any) -> None:
+def test_npy_files_refuse_bfloat16(tmp_path: Any) -> None:
     for save in (np.save, np.savez):
         with pytest.raises(TypeError, match="save: dtype must be supported by NumPy's format, got bfloat16"):
             save(tmp_path / "x", np.ones(2, "bfloat16"))
@@ -336,7 +336,7 @@ def test_python_sees_numbers() -> None:
 
 
 class TestGradients:
-    def test_arrive_in_the_leafs_dtype(self) -> None:
+    def test_gradients_have_the_dtype_of_the_leaf(self) -> None:
         x, w = np.asarray(some(64, 3)), np.asarray(some(3, 2, seed=1))
         b = np.zeros(2, "bfloat16")
         for leaf in (w, b):
@@ -371,7 +371,7 @@ class TestGradients:
         y.backward()
         assert x.grad.tolist() == [0, 3.75, 0, 4]
 
-    def test_pass_casts(self) -> None:
+    def test_gradients_of_casts(self) -> None:
         x = np.ones(3)
         x.attach_grad()
         with autograd.record():
@@ -439,6 +439,6 @@ print("told")
         LATE.format(first="import ml_dtypes; y = np.full(1, ml_dtypes.bfloat16(1.5))"),
     ],
 )
-def test_it_is_looked_for_when_it_is_needed(program: str) -> None:
+def test_ml_dtypes_is_imported_on_first_use(program: str) -> None:
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
     assert ran.stdout == "told\n", ran.stderr

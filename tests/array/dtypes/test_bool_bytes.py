@@ -1,4 +1,4 @@
-"""Bools whose byte is neither 0 nor 1: however they come in, and whatever is computed of them, they count as true."""
+"""Bools whose byte is neither 0 nor 1: they count as true in every function, for every way in which they come in."""
 
 from __future__ import annotations
 
@@ -285,7 +285,7 @@ def want() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("door", DOORS)
-def test_they_count_as_true(door: str, want: dict[str, Any], tmp_path: pathlib.Path) -> None:
+def test_bytes_other_than_zero_count_as_true(door: str, want: dict[str, Any], tmp_path: pathlib.Path) -> None:
     x = DOORS[door](tmp_path)
     for name, use in USES.items():
         assert outcome_of(use, x) == want[name], name
@@ -293,7 +293,7 @@ def test_they_count_as_true(door: str, want: dict[str, Any], tmp_path: pathlib.P
         assert leave(x) == TRUE.tobytes(), name
 
 
-def test_the_uses_are_uses(want: dict[str, Any]) -> None:
+def test_no_listed_function_raises(want: dict[str, Any]) -> None:
     failed = {name for name, found in want.items() if isinstance(found, tuple)}
     assert failed == set()
 
@@ -313,5 +313,5 @@ def test_dlpack_does_not_share_other_bytes() -> None:
     assert numpy.shares_memory(np.from_dlpack(good, copy=False).numpy(), good)
 
 
-def test_as_the_issue_has_it() -> None:
+def test_frombuffer_of_bools_counts_nonzero_bytes() -> None:
     assert np.array(numpy.frombuffer(b"\x02\xff\x00\x80", "?")).sum() == 3

@@ -15,7 +15,7 @@ from tests.support.engine.settings import ENGINES, running
 
 INTEGERS = [d for d in EVERY_DTYPE if d.kind in "iu"]
 FLOATS = [d for d in EVERY_DTYPE if d.kind == "f"]
-# Inside and outside of every integer: halves, edges and their neighbours, and what has no integer part.
+# Inside and outside of every integer: halves, edges and their neighbours, and values without an integer part.
 EDGES = [0.0, -0.0, 0.5, -0.5, 1.5, -1.5, 2.5, 300.0, -1.0, -129.0, 255.9, 40000.0, 65504.0, 3e9, -3e9, 5e9, 1e19,
          -1e19, 1e20, 1e300, -1e300, math.inf, -math.inf, math.nan, 5e-324] + [
     sign * math.ldexp(1.0, n) + step
@@ -50,13 +50,13 @@ class TestFloatsToIntegers:
         want = [integer_of(float(v), to) for v in values]
         assert np.asarray(values).astype(to).tolist() == want
 
-    def test_numpy_where_it_says_so_too(self, source: numpy.dtype, to: numpy.dtype) -> None:
+    def test_casts_equal_numpy_where_defined(self, source: numpy.dtype, to: numpy.dtype) -> None:
         limits = numpy.iinfo(to)
         values = values_of(source)
         held = numpy.array([limits.min - 1 < float(v) < limits.max + 1 for v in values])
         assert np.asarray(values[held]).astype(to).tolist() == values[held].astype(to).tolist()
 
-    def test_in_any_position(self, source: numpy.dtype, to: numpy.dtype) -> None:
+    def test_casts_do_not_depend_on_position(self, source: numpy.dtype, to: numpy.dtype) -> None:
         values = values_of(source)
         one = np.asarray(values).astype(to).numpy()
         for length in (1, 3, 8, 17, 64, 100, 1000):
@@ -70,7 +70,7 @@ class TestFloatsToIntegers:
                 assert (spread[:, 1].astype(to).numpy() == want).all()
                 assert (spread[::-1, 1].astype(to).numpy() == want[::-1]).all()
 
-    def test_nor_how_they_get_there(self, source: numpy.dtype, to: numpy.dtype) -> None:
+    def test_casts_do_not_depend_on_the_call(self, source: numpy.dtype, to: numpy.dtype) -> None:
         values = values_of(source)
         want = np.asarray(values).astype(to).tolist()
         assigned = np.zeros(len(values), to)
@@ -130,7 +130,7 @@ class TestWarnings:
             lose(z)
         assert [w.filename for w in caught] == [__file__]
 
-    def test_there_are_no_others(self) -> None:
+    def test_no_other_warnings(self) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             assert np.array([1j, 0]).astype(bool).tolist() == [True, False]
@@ -141,7 +141,7 @@ class TestWarnings:
 
 class TestRules:
     @pytest.mark.parametrize("casting", ["no", "equiv", "safe", "same_kind", "unsafe"])
-    def test_astype_follows_them(self, casting: str) -> None:
+    def test_astype_follows_casting_rules(self, casting: str) -> None:
         for a in EVERY_DTYPE:
             x = np.zeros(2, a)
             for b in EVERY_DTYPE:

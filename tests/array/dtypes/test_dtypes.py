@@ -40,7 +40,7 @@ NUMBERS: list[Any] = [True, 3, 2.5, 1j]
 
 class TestNames:
     @pytest.mark.parametrize("name", [*CLASSES, *ALIASES, *(d.name for d in EVERY_DTYPE), "dtype"])
-    def test_are_numpys(self, name: str) -> None:
+    def test_names_are_numpys(self, name: str) -> None:
         assert getattr(np, name) is getattr(numpy, name)
         assert name in dir(np)
 
@@ -83,7 +83,7 @@ class TestNames:
         with pytest.raises(KeyError):
             np.typename("x")
 
-    def test_a_name_that_there_is_not(self) -> None:
+    def test_unknown_name_raises(self) -> None:
         with pytest.raises(AttributeError, match=r"module 'forerun.np' has no attribute 'float9'"):
             _ = np.float9
 

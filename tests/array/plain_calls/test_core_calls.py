@@ -1,6 +1,6 @@
-"""Plain calls that the core handles itself give what the Python functions behind them give.
+"""Plain calls that the core handles itself have the results of the Python functions behind them.
 
-Bits, dtype, shape, device, what is a view, and what is raised where. Calls come from tables; each is made either way.
+Compared are bits, dtype, shape, device, views and errors. Calls come from tables; each is made either way.
 """
 
 from __future__ import annotations
@@ -358,7 +358,7 @@ def test_products() -> None:
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "complex128"])
 def test_products_with_vectors_have_the_bits_of_operations(dtype: str) -> None:
-    """Whatever the strides, and however long; behind a closed gate nothing runs in the call."""
+    """For all strides and lengths; behind a closed gate nothing runs in the call."""
     random = numpy.random.default_rng(3)
     for rows, columns in ((1, 1), (1, 7), (7, 1), (2, 3), (30, 30), (65, 120), (700, 3), (3, 700), (5, 0)):
         a = np.array((random.normal(size=(2 * rows + 1, 2 * columns + 1)) * 9).astype(dtype))
@@ -376,7 +376,7 @@ def test_products_with_vectors_have_the_bits_of_operations(dtype: str) -> None:
         assert now == [bits_of(found) for found in later], (rows, columns)
 
 
-# --- what else may be -------------------------------------------------------------------------------------------------
+# --- further conditions----------------------------------------------------------------------------------------------
 
 
 def plain_calls() -> list[str]:

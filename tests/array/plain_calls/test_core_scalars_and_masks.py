@@ -1,4 +1,5 @@
-"""Numbers beside arrays, masks of ufuncs, ufuncs at positions: what the core does in the call is what operations do."""
+"""Numbers beside arrays, masks of ufuncs, ufuncs at positions: the core's results in the call are those of
+operations."""
 
 from __future__ import annotations
 
@@ -85,7 +86,7 @@ def scalar(dtype: str, value: Any = 5) -> Any:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_a_number_beside_an_array_is_a_constant(dtype):
+def test_a_number_operand_is_a_constant(dtype):
     x = vector(dtype)
     beside = [scalar(t) for t in DTYPES] + [
         np.array(4.0),
@@ -165,7 +166,7 @@ def test_numbers_are_constants_only_where_their_values_are_known():
     assert p.trace.issued == 1
 
 
-def test_an_element_is_written_whatever_names_it(engine):
+def test_an_element_is_written_by_any_index(engine):
     x = np.zeros((2, 3))
     one, last = np.arange(3)[1], np.array([-1], dtype="int8")[0]
     x[one, last] = 5

@@ -1,4 +1,4 @@
-"""Plain calls with arrays of NumPy: they mean what NumPy means by them, and are copied in the call."""
+"""Plain calls with arrays of NumPy: they have NumPy's meaning, and the arrays are copied in the call."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ WRITES: dict[str, Callable[[Any], Any]] = {
 
 
 def outcome(call: Callable[[Any], Any], x: Any) -> tuple[Any, ...]:
-    """Return what a call returns, or the error that it raises, and the array after it."""
+    """Return the result of a call, or its error, and the array after it."""
     with numpy.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", numpy.exceptions.ComplexWarning)
         try:
@@ -190,7 +190,7 @@ def test_plain_calls_with_arrays_of_numpy_need_no_python_function(statement: str
 
 
 @pytest.mark.parametrize("index", [[1, 2], numpy.array([1, 2]), np.array([1, 2])], ids=["list", "NumPy", "forerun"])
-def test_elements_of_a_large_array_are_taken_without_a_copy_of_it(index: Any) -> None:
+def test_take_from_a_large_array_does_not_copy(index: Any) -> None:
     x = numpy.arange(1_000_000.0).reshape(1000, 1000)
     before = forerun.memory()["live"]
     _core.reset_peak()

@@ -62,7 +62,7 @@ def assert_same_outcomes(calls: tuple[str, ...], space: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_an_entry_gives_the_results_of_its_python_function(dtype):
+def test_results_equal_python_function(dtype):
     assert_same_outcomes(CALLS, operands(dtype))
 
 
@@ -79,7 +79,7 @@ def test_a_program_that_appends_number_after_number_needs_no_python_function(cal
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_a_view_lies_as_that_of_its_python_function(dtype):
+def test_view_strides_equal_python_function(dtype):
     space = operands(dtype)
     assert_same_outcomes(VIEWS, space)
     for call in VIEWS:
@@ -94,7 +94,7 @@ def test_a_view_lies_as_that_of_its_python_function(dtype):
         assert (space["x"].numpy() == before).all() or dtype in ("bool", "float16"), call
 
 
-def test_a_view_can_be_made_of_values_that_are_not_there():
+def test_views_of_pending_arrays():
     with closed_gate():
         x = np.arange(6.0).reshape(2, 3) + 1
         views = np.flip(x, 0), np.diagonal(x), x.swapaxes(0, 1), np.rot90(x)
@@ -103,7 +103,7 @@ def test_a_view_can_be_made_of_values_that_are_not_there():
     assert [v.tolist() for v in views] == [w.tolist() for w in wanted]
 
 
-def test_an_entry_gives_the_results_of_its_python_function_for_numbers():
+def test_results_for_numbers_equal_python_function():
     assert_same_outcomes(OF_NUMBERS, {"np": np})
 
 

@@ -130,7 +130,7 @@ def test_large_zeros_are_zeros_in_used_memory(engine):
         del y
 
 
-def test_the_first_bools_decide(engine):
+def test_any_and_all_of_one_differing_bool(engine):
     for n in (4096, 5000, 100_000):
         for at in (0, 4095, n - 1):
             m = numpy.zeros(n, bool)
@@ -150,7 +150,7 @@ def test_bools_are_counted_in_lanes_that_do_not_overflow(n):
 
 
 @pytest.mark.parametrize("sums", ["ij->i", "ij->j", "ij,j->i", "ij,jk->ik", "ij,kj->ik", "ji,j->i", "i,i->", "i,ij->j"])
-def test_plain_sums_of_einstein_are_those_of_all_others(sums):
+def test_plain_einsum_calls_equal_other_einsum_calls(sums):
     a = numpy.random.default_rng(2).standard_normal((6, 6))
     operands = [np.array(a if len(term) == 2 else a[0]) for term in sums.partition("->")[0].split(",")]
     plain, others = np.einsum(sums, *operands), np.einsum(sums, *operands, order="C")
@@ -171,7 +171,7 @@ def test_edges_are_numpys(engine, widths):
     assert (np.pad(np.array(x), widths, mode="edge").numpy() == numpy.pad(x, widths, mode="edge")).all()
 
 
-def test_large_vectors_are_picked_from_as_small_ones_are(engine):
+def test_take_from_large_vectors_equals_small_ones(engine):
     g = numpy.random.default_rng(4)
     x, m, p = g.random(20_000), g.random(20_000) < 0.5, g.permutation(20_000)
     for name, operands in (("compress", (m, x)), ("extract", (m, x)), ("take", (x, p)), ("take_along_axis", (x, p, 0))):

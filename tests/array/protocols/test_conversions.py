@@ -1,4 +1,4 @@
-"""Arrays as NumPy's, as buffers and as what other libraries read."""
+"""Arrays as NumPy's, as buffers and through the protocols of other libraries."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def test_numpys_arrays_share_no_memory_with_foreruns() -> None:
     assert numpy.shares_memory(x, x[1:])
 
 
-def test_numbers_beside_an_array_are_put_on_its_device(two_devices: list[forerun.Device]) -> None:
+def test_numbers_are_moved_to_the_device_of_the_array(two_devices: list[forerun.Device]) -> None:
     x = np.array([1.0, 2.0], device=two_devices[1])
     for found in (np.average(x, weights=numpy.ones(2)), np.average(numpy.ones(2), weights=x)):
         assert found.device == two_devices[1]

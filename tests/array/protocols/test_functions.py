@@ -13,14 +13,14 @@ from forerun.np import ndarray
 from tests.support.comparison.numpy_calls import GRID
 
 
-def test_functions_run_here_if_they_can(gate: None) -> None:
+def test_numpy_functions_call_forerun_where_supported(gate: None) -> None:
     x = np.array(GRID)
     for y in (numpy.concatenate([x, x]), numpy.mean(x, axis=0), numpy.linalg.inv(x[:, :3]), numpy.fft.fft(x)):
         assert isinstance(y, ndarray)
         assert not y.ready
 
 
-def test_other_functions_wait_and_give_our_arrays() -> None:
+def test_other_functions_wait_and_return_forerun_arrays() -> None:
     x = np.array(GRID)
     packed = numpy.packbits(x > 3)
     assert isinstance(packed, ndarray)
@@ -62,7 +62,7 @@ class Subclass(numpy.ndarray):
     pass
 
 
-def test_others_are_asked() -> None:
+def test_other_types_handle_the_call() -> None:
     x = np.zeros(2)
     assert numpy.add(x, Duck()) == numpy.add(Duck(), x) == ("duck", "add")
     assert numpy.add(x, x, out=Duck()) == ("duck", "add")
@@ -73,7 +73,7 @@ def test_others_are_asked() -> None:
     assert numpy.zeros(2).view(Subclass).__class__ is Subclass
 
 
-def test_foreign_operands_are_asked() -> None:
+def test_operators_with_foreign_operands() -> None:
     x = np.zeros(2)
     for op in (operator.add, operator.mul, operator.lt, operator.matmul):
         for other in (None, "text", object()):

@@ -1,4 +1,4 @@
-"""Ufuncs of NumPy and SciPy called with forerun arrays: operands, options, core axes, what is refused."""
+"""Ufuncs of NumPy and SciPy called with forerun arrays: operands, options, core axes, refused arguments."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def test_where_without_out_gives_zeros() -> None:
     assert numpy.add(x, x, where=x > 1).tolist() == np.add(x, x, where=x > 1).tolist() == [0, 0, 4, 7]
 
 
-def test_options_of_our_ops() -> None:
+def test_options_of_forerun_ops() -> None:
     x = np.array(F32)
     target = numpy.zeros(4, "float32")
     assert np.add(x, x, out=target) is target

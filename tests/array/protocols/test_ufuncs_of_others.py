@@ -47,7 +47,7 @@ def made(name: bytes, function: Callable[[float, float], float]) -> Any:
     return from_data(functions, data, types, 1, 2, 1, -1, name, b"", 0)
 
 
-def test_names_of_others_mean_nothing(engine: str) -> None:
+def test_foreign_ufuncs_are_not_looked_up_by_name(engine: str) -> None:
     """A ufunc that has the name of one of NumPy's is another one all the same."""
     x = np.array([1.0, 2.0], dtype="float64")
     assert made(b"add", lambda a, b: a - b)(x, 5.0).tolist() == [-4, -3]
@@ -55,7 +55,7 @@ def test_names_of_others_mean_nothing(engine: str) -> None:
     assert made(b"subtract", lambda a, b: a)(x.astype("bool"), x).tolist() == [1, 1]
 
 
-def test_loops_may_come_for_the_interpreter(engine: str) -> None:
+def test_loops_may_take_the_interpreter_lock(engine: str) -> None:
     seen: list[int] = []
     slow = made(b"watched", lambda a, b: seen.append(threading.get_ident()) or a * b)
     x = np.arange(300.0, dtype="float64")
@@ -131,7 +131,7 @@ def test_ufuncs_that_compile_when_called(gate: None) -> None:
     assert y.tolist() == [2, 12, 22]
 
 
-def test_gradients_of_others_are_refused() -> None:
+def test_gradients_of_foreign_ufuncs_raise() -> None:
     x = np.array(F32)
     x.attach_grad()
     for f in (special.erf, lambda a: numpy.add(a, a, where=a > 0), numpy.subtract.reduce):

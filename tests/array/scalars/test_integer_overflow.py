@@ -90,7 +90,7 @@ def test_arrays_without_axes(name, axis):
 
 @pytest.mark.parametrize("name", ["cumsum", "argmax", "sort", "diff", "take", "repeat", "concatenate"])
 @pytest.mark.parametrize("axis", [(0, 1), (0,), [0]])
-def test_one_axis_is_one(name, axis):
+def test_axis_must_be_an_integer(name, axis):
     x = np.ones((2, 2))
     with pytest.raises(TypeError, match=f"{name}: axis must be an integer"):
         getattr(np, name)(x, *OF_AXIS.get(name, ()), axis=axis)

@@ -117,7 +117,7 @@ def test_one_operand(ahead: str, name: str) -> None:
         lambda x, i, b: -i,
     ],
 )
-def test_nothing_is_pending(ahead: str, call: Callable[..., Any]) -> None:
+def test_results_are_ready(ahead: str, call: Callable[..., Any]) -> None:
     npx.set_np(dtype=True)
     try:
         x, i, b = np.array([2.5])[0], np.array([7])[0], np.array([True])[0]

@@ -26,13 +26,13 @@ def test_in_place_operators_on_the_tape_are_recorded() -> None:
     assert x.grad.tolist() == [2 * (1 + 2), 2 * (1 + 4) + (3 + 5)]
 
 
-def test_reading_waits_for_nothing(gate: None) -> None:
+def test_reading_an_element_does_not_wait(gate: None) -> None:
     x = np.arange(6).reshape(2, 3) + 1
     found = [x[0, 1], *x[0], *x.flat, x.sum(), x[1, 1] * 2]
     assert not any(s.ready for s in found)
 
 
-def test_they_can_be_awaited() -> None:
+def test_scalars_can_be_awaited() -> None:
     async def main() -> Any:
         return await (np.arange(4) + 1)[2]
 

@@ -63,12 +63,12 @@ def test_arrays_have_no_hash() -> None:
     assert not isinstance(np.zeros(()), collections.abc.Hashable)
 
 
-def test_pandas_looks_for_values() -> None:
+def test_pandas_isin_finds_scalars() -> None:
     x = np.array([3, 1])
     assert pandas.Series([1, 2, 3]).isin([x[0], x[1]]).tolist() == [True, False, True]
 
 
-def test_python_takes_them_for_numbers(engine: str) -> None:
+def test_python_functions_accept_scalars_as_numbers(engine: str) -> None:
     n, f = np.array([3, 1, 2]), np.array([2.5, -1.25], dtype="float64")
     assert [0] * n[0] == n[0] * [0] == [0, 0, 0]
     assert (1,) * n[2] == (1, 1)

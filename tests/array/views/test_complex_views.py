@@ -1,4 +1,4 @@
-"""x.real and x.imag are views: what is written to them is in x, whatever else reads or writes it."""
+"""x.real and x.imag are views: writes to them change x, in order with all other reads and writes of it."""
 
 from typing import Any
 
@@ -71,7 +71,7 @@ def test_programs_of_parts_are_numpys(seed: int) -> None:
     numpy.testing.assert_array_equal(x.asnumpy(), numpy_x)
 
 
-def test_parts_of_nothing() -> None:
+def test_parts_of_empty_arrays() -> None:
     assert np.zeros((0, 3), dtype="complex64").real.shape == (0, 3)
 
 

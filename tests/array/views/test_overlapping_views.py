@@ -1,4 +1,4 @@
-"""Views whose elements share memory are not written at once; what is read-only stays so in all views of it."""
+"""Views whose elements share memory are not written at once; views of read-only arrays are read-only."""
 
 from __future__ import annotations
 

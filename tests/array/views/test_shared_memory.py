@@ -45,7 +45,7 @@ def test_pending_arrays(ahead: str) -> None:
         assert not x.ready
 
 
-def test_arrays_of_numpy_and_others(ahead: str) -> None:
+def test_arrays_of_numpy_and_other_libraries(ahead: str) -> None:
     x = np.zeros(3)
     assert not np.shares_memory(x, numpy.zeros(3))
     with pytest.raises(TypeError, match="must be a forerun array, got list"):

@@ -93,7 +93,7 @@ def test_a_training_step_is_one_module() -> None:
 
 
 def test_an_update_reads_and_writes_the_same_memory() -> None:
-    """The same buffer is an operand and what is to be replaced: it must not be given away."""
+    """The same buffer is an operand and is to be replaced: it must not be donated."""
     (device,) = gpus(1)
     x = np.arange(8.0, device=device)
     h = numpy.arange(8.0)

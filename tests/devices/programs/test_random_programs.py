@@ -1,4 +1,4 @@
-"""Random programs of the fuzzer on two devices: what they read is what they read on the CPU, step by step."""
+"""Random programs of the fuzzer on two devices: they read the values that they read on the CPU, step by step."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_a_program_reads_the_values_of_the_cpu(first: int, monkeypatch: pytest.M
                 assert is_near(e, f), f"program {seed}, read {i}: expected {check.shown(e)}, got {check.shown(f)}"
 
 
-def test_arrays_of_memory_that_others_have_filled() -> None:
+def test_arrays_in_adopted_numpy_memory() -> None:
     """Large results of NumPy's functions, whose memory a CPU's array takes over, are copied to the device."""
     (device,) = gpus(1)
     values = numpy.arange(70_000) % 3

@@ -1,4 +1,4 @@
-"""A failed input poisons the results of every op in the table; every read of them says what failed, and where."""
+"""A failed input poisons the results of every op in the table; every read of them raises the error, with its line."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ LINES = {f: f"issued at {__file__}:{f.__code__.co_firstlineno + n}" for f, n in 
 
 
 def is_forerun(error: BaseException) -> bool:
-    """Whether it is what the two functions make, with a note that names their line."""
+    """Whether it is an error of the two functions, with a note that names their line."""
     where = LINES[failed_task] if isinstance(error, UserError) else LINES[failed_take]
     right = str(error) == "here" if isinstance(error, UserError) else "must be in [-1, 1), got 7" in str(error)
     return right and error.__notes__ == [where]
@@ -50,7 +50,7 @@ ERRORS = (UserError, IndexError)
 
 
 def raises(read: Callable[[], Any]) -> bool:
-    """Whether it raises what was wrong with the inputs; another error is a test's failure."""
+    """Whether it raises the error of the inputs; another error is a test's failure."""
     try:
         read()
     except ERRORS as error:
@@ -132,9 +132,9 @@ SHAPE_ONLY = {f"np.{name}_like" for name in ("zeros", "ones", "full", "empty")} 
 AT_TIMES = {
     "np.resize": "an array without elements",
     "np.put": "values for no place",
-    "np.putmask": "values of which there is none",
+    "np.putmask": "no values",
     "np.piecewise": "an array whose functions are numbers",
-    "np.copyto": "what is overwritten as a whole",
+    "np.copyto": "an array that is overwritten as a whole",
     "np.array_equal": "arrays of different shapes",
     "np.array_equiv": "arrays of different shapes",
     "np.max": "an array without elements, and an initial value",
@@ -161,7 +161,7 @@ def bad_results(case: Case, args: Any) -> list[ndarray]:
 
 
 @pytest.mark.parametrize("case", WITH_ARRAYS, ids=lambda c: c.name)
-def test_every_op_passes_it_on(case: Case, ahead_failing: str) -> None:
+def test_every_op_propagates_the_error(case: Case, ahead_failing: str) -> None:
     passed_on = []
     for args in poisonings(case):
         if case.waits or case.name in AT_THE_CALL:
@@ -196,7 +196,7 @@ def test_every_reader_of_its_result_raises(case: Case) -> None:
         return
     with running("1 worker"):
         result = next(bad for args in poisonings(case) for bad in bad_results(case, args))
-        first = result.size and case.name != "np.pad"  # whose first element is none of the operand's
+        first = result.size and case.name != "np.pad"  # whose first element is not the operand's
         readers = READERS | (SCALAR_READERS if first else {})
         for _ in range(2):
             assert [name for name, read in readers.items() if not raises(lambda read=read: read(result))] == []

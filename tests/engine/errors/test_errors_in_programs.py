@@ -55,8 +55,8 @@ VIEWS: dict[str, Callable[[Any], Any]] = {
 
 class TestViews:
     @pytest.mark.parametrize("view", VIEWS)
-    def test_of_a_bad_base(self, view, ahead_failing):
-        """Views made before the failure and after it, and what is computed from them."""
+    def test_views_of_a_poisoned_base_raise(self, view, ahead_failing):
+        """Views made before the failure and after it, and results computed from them."""
         with closed_gate():
             x = bad(3, 3)
             early = VIEWS[view](x)
@@ -116,7 +116,7 @@ class TestViews:
         y[...] = 0
         assert y.tolist() == [[0] * 3] * 3
 
-    def test_numpy_array_that_is_written_to(self, ahead_failing):
+    def test_numpy_array_as_out(self, ahead_failing):
         a = numpy.zeros(3)
         with pytest.raises(UserError):
             a += bad(3)
@@ -124,7 +124,7 @@ class TestViews:
 
 
 class TestDevices:
-    def test_copies_carry_it(self, two_devices):
+    def test_copies_propagate_the_error(self, two_devices):
         first, second = two_devices
         x = bad(3, device=first)
         y = x.copyto(second)
@@ -142,7 +142,7 @@ class TestDevices:
 
 
 class TestGradients:
-    def test_bad_value_on_the_way(self, ahead_failing):
+    def test_poisoned_intermediate_value(self, ahead_failing):
         w, v = np.ones(3), np.ones(3)
         w.attach_grad()
         v.attach_grad()
@@ -154,7 +154,7 @@ class TestGradients:
         assert v.grad.tolist() == [2, 2, 2]  # nothing in it comes from there
         assert w.tolist() == [1, 1, 1]
 
-    def test_the_next_walk_heals(self, ahead_failing):
+    def test_the_next_backward_heals(self, ahead_failing):
         w = np.ones(3)
         w.attach_grad()
         for values in (bad(3), np.ones(3)):
@@ -163,8 +163,8 @@ class TestGradients:
             loss.backward()
         assert w.grad.tolist() == [1, 1, 1]
 
-    def test_sums_of_walks_do_not_heal(self, ahead_failing):
-        """With "add", what was there stays part of it, until it is set to zero."""
+    def test_added_gradients_do_not_heal(self, ahead_failing):
+        """With "add", the previous sum stays part of the gradient, until it is set to zero."""
         w = np.ones(3)
         w.attach_grad("add")
         for values in (bad(3), np.ones(3)):
@@ -186,7 +186,7 @@ class TestGradients:
         loss.backward()
         assert is_bad(w.grad)
 
-    def test_function_of_the_users_own(self, ahead_failing):
+    def test_custom_function(self, ahead_failing):
         class Fails(autograd.Function):
             def forward(self, x: Any) -> Any:
                 return x * 2
@@ -221,7 +221,7 @@ class TestNetworks:
         assert is_bad(net(bad(5, 3)))
         assert (net(good).asnumpy() == want).all()
 
-    def test_bad_gradient_reaches_the_parameters_and_no_further(self, hybridized, ahead_failing):
+    def test_poisoned_gradient_poisons_only_the_parameters(self, hybridized, ahead_failing):
         net = dense()
         if hybridized:
             net.hybridize()
@@ -316,7 +316,7 @@ class TestGroups:
         assert is_bad(d)
         assert (a[7].item(), c[7].item(), e.item()) == (2, 6, 30000)
 
-    def test_member_that_fails(self, ahead_failing):
+    def test_failing_member_of_a_group(self, ahead_failing):
         """Integers to a negative power fail where the values tell so."""
         x = np.array([2, 3, 4], dtype="int64")
         forerun.waitall()

@@ -66,7 +66,7 @@ WAITS: dict[str, Callable[[Any], Any]] = {
 
 @pytest.mark.parametrize("name", WAITS)
 class TestSeveral:
-    def test_one_is_raised_as_itself(self, name, ahead):
+    def test_a_single_error_is_raised_as_itself(self, name, ahead):
         good, error = np.ones(3) + 1, KeyError("one")
         bad = fails(error)
         with pytest.raises(KeyError) as caught:
@@ -97,7 +97,7 @@ class TestSeveral:
         assert all(g.ready for g in good)
         assert raised(forerun.waitall) == []  # all have been seen
 
-    def test_errors_of_the_engines_own_ops(self, name, ahead):
+    def test_errors_of_kernels(self, name, ahead):
         x, far = np.ones(3), np.array([7])
         bad = [np.take(x, far), np.take(x, far + 1)]
         found = raised(lambda: WAITS[name](bad))
@@ -135,7 +135,7 @@ class TestWait:
         assert described(raised(lambda: forerun.wait(nest(bad)))) == described([error])
 
     @pytest.mark.parametrize("empty", [[], (), {}, [[], {}]])
-    def test_nothing(self, empty):
+    def test_wait_for_no_arrays(self, empty):
         forerun.wait(empty)
 
     @pytest.mark.parametrize("other", [5, None, "text", [np.ones(1), "text"], {"a": object()}])
@@ -180,7 +180,7 @@ class TestTwoInputs:
 
     @pytest.mark.parametrize("how", BOTH)
     @pytest.mark.parametrize("turned", [False, True])
-    def test_the_one_that_was_issued_first(self, how, turned, ahead):
+    def test_the_earlier_issued_error_is_raised(self, how, turned, ahead):
         with closed_gate():
             x, y = fails(KeyError("one")), fails(OSError("two"))
             z = BOTH[how](y, x) if turned else BOTH[how](x, y)
@@ -191,7 +191,7 @@ class TestTwoInputs:
             forerun.waitall()
         forerun.waitall()
 
-    def test_whichever_happened_first(self):
+    def test_order_of_failures_does_not_matter(self):
         let = threading.Event()
 
         def late() -> None:
@@ -211,11 +211,11 @@ class TestTwoInputs:
 
 
 class TestMany:
-    def test_more_than_are_kept_are_counted(self, ahead):
+    def test_errors_beyond_the_capacity_are_counted(self, ahead):
         i = np.array([7])
         many = [np.take(np.ones(3), i) for _ in range(1300)]
         _core.quiesce()
-        for y in many[1100:1200]:  # somebody has seen these
+        for y in many[1100:1200]:  # these have been read
             assert len(raised(y.wait)) == 1
         with pytest.raises(ExceptionGroup, match="operations that failed, and 200 more") as caught:
             forerun.waitall()
@@ -235,7 +235,7 @@ class TestMany:
 
 
 def test_pace_raises_soon(ahead):
-    """At the beginning of an iteration, what has failed two before."""
+    """At the beginning of an iteration, the errors of the one two before."""
     seen = []
 
     def loop() -> None:
@@ -259,7 +259,7 @@ def test_a_task_must_not_wait_for_its_own_end(call, ahead):
 
 
 def test_a_task_may_issue_more_than_the_window_holds(ahead):
-    """It must not wait for room: its own end may be what makes some."""
+    """It must not wait for a free slot: only its own end may free one."""
     before = forerun.config()["ops_ahead"]
     forerun.configure(ops_ahead=16)
 

@@ -1,4 +1,4 @@
-"""Exceptions of host tasks, ordinary and strange: who reads gets what the task raised, as it was."""
+"""Exceptions of host tasks, ordinary and strange: reads raise the task's exception unchanged."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.support.processes.subprocesses import execute
 
 @pytest.fixture(params=["sync", "1 worker", "4 workers"])
 def engine(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Each mode; what fails may stay unread."""
+    """Each mode; errors may stay unread."""
     with running(request.param):
         yield request.param
         _core.quiesce()
@@ -24,7 +24,7 @@ def engine(request: pytest.FixtureRequest) -> Iterator[str]:
 
 
 class Mute(Exception):
-    """Cannot say what it is."""
+    """Its `str` and `repr` raise."""
 
     def __str__(self) -> str:
         raise ValueError("no words")
@@ -86,7 +86,7 @@ def test_strange_exceptions(kind, engine):
     assert (np.ones(3) + 1).tolist() == [2, 2, 2]  # the worker is well
 
 
-def test_notes_of_the_class_that_takes_none(engine):
+def test_exceptions_that_refuse_notes(engine):
     """The note is added all the same where it can be."""
     assert all(len(found.__notes__) == 1 for found in read(Noteless("here")))
 
@@ -107,7 +107,7 @@ def test_each_read_starts_anew(engine):
     x = host(task, [], [((), "int64")])[0]
     for _ in range(3):
         try:
-            raise IndexError("somebody else's")
+            raise IndexError("unrelated")
         except IndexError:
             with pytest.raises(KeyError) as caught:
                 x.item()

@@ -56,7 +56,7 @@ class TestDropAndFusion:
         assert did["groups"] == 2
         assert did["elided"] == 2 * x.nbytes  # x * 2 under the sum, and the quotient
 
-    def test_values_that_are_held_have_memory(self, improving):
+    def test_referenced_values_have_memory(self, improving):
         def program(x):
             y = x + 1
             z = y * 2
@@ -86,7 +86,7 @@ class TestDropAndFusion:
         _, did = results_and_pass_counts(program, random_floats(1000))
         assert (did["dropped"], did["grouped"]) == (k, 0)
 
-    def test_all_that_led_to_it_is_dropped(self, improving):
+    def test_inputs_of_a_dropped_op_are_dropped(self, improving):
         def program(x):
             y = np.exp(x) + np.concatenate([x, x])[: x.size]
             ((y - y.sum()) @ np.random.normal(size=(x.size, 3))).cumsum()

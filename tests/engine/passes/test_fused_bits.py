@@ -55,7 +55,7 @@ class TestBits:
         check_all_passes(program, x)
 
     @pytest.mark.parametrize("shape", [(4, 0), (0, 4), (4, 1), (1, 4), (1, 1), ()])
-    def test_reductions_of_none_and_one(self, shape):
+    def test_reductions_of_empty_and_single_elements(self, shape):
         def program(x):
             y = x + 1
             return [y.sum(axis) * 2 for axis in (*range(y.ndim), None)] + [(y - y.sum()).sum(keepdims=True)]
@@ -100,7 +100,7 @@ class TestBits:
         check_all_passes(lambda x, e: [(x + 1) ** e * 2, (x + 1) ** exponent * 2, (x * e[:1]) ** e], x, e)
         check_all_passes(lambda x, e: (x + 1) ** e.T * 2, x.T.copy(), e)
 
-    def test_one_element_as_many(self, improving):
+    def test_broadcast_of_one_element(self, improving):
         x = np.array(abs(random_floats(300)) + 1)
         many, single = (x * 3) ** 2.0, []
         for i in range(300):

@@ -26,7 +26,7 @@ class TestHazards:
         did = check_all_passes(program, random_floats(n))
         assert did["groups"] == 1
 
-    def test_one_array_twice(self):
+    def test_the_same_array_twice(self):
         def program(x):
             y = x * x
             y += y
@@ -56,7 +56,7 @@ class TestHazards:
 
     @pytest.mark.parametrize("apart", [1, 2047, 2048, 3000])
     @pytest.mark.parametrize("n", [2, 3000])
-    def test_two_stretches_of_one_array(self, n, apart):
+    def test_two_slices_of_one_array(self, n, apart):
         def program(x):
             a, b = x[:n], x[apart : apart + n]
             t = a * 2
@@ -91,7 +91,7 @@ class TestHazards:
 
         check_all_passes(program, random_floats(60, 70), random_floats(60, 70))
 
-    def test_rows_that_are_as_long_as_the_column(self):
+    def test_rows_as_long_as_the_column(self):
         def program(x):  # sums over one axis, read along the other
             m = x.sum(1)
             return x - m, x - m[:, None], x * m.sum(), (x + m).sum(0) + m
@@ -99,7 +99,7 @@ class TestHazards:
         check_all_passes(program, random_floats(70, 70))
 
     def test_rows_in_another_order(self):
-        def program(x):  # what a row needs may belong to a later row
+        def program(x):  # a row may need elements of a later row
             y = x * 2
             m = y.sum(2)
             m -= 1
@@ -121,7 +121,7 @@ class TestHazards:
         check_all_passes(program, random_floats(50, 60), random_floats(50, 60))
 
     @pytest.mark.parametrize("n", [9, 3000])
-    def test_values_that_were_read_stay(self, improving, n):
+    def test_exported_values_are_kept(self, improving, n):
         x, y = np.array(random_floats(n)), np.ones(n)
         values = x.numpy()
         old = values.copy()
@@ -135,7 +135,7 @@ class TestHazards:
         assert y.asnumpy().tobytes() == ((old + (old + 1)) * 2 + (old + 1)).tobytes()
         assert numpy.array_equal(values, old)
 
-    def test_read_then_overwritten_while_a_reader_outside_looks(self, improving):
+    def test_overwritten_while_a_reader_outside_the_group_is_pending(self, improving):
         x, y = np.array(random_floats(3000)), np.ones(3000)
         values, old = x.numpy(), random_floats(3000)
         with closed_gate():
@@ -147,7 +147,7 @@ class TestHazards:
         assert (x.asnumpy() == 3).all()
         assert numpy.array_equal(values, old)
 
-    def test_last_handle_gone_before_the_values_that_were_read(self, improving):
+    def test_last_reference_dropped_before_exported_values(self, improving):
         x = np.array(random_floats(3000))
         values, old = x.numpy(), random_floats(3000)
         with closed_gate():

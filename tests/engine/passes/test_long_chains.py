@@ -23,7 +23,7 @@ pytestmark = pytest.mark.usefixtures("any_op_is_worth_a_group")
 
 
 def check_against_numpy(program: Callable[..., Any], *inputs: Any) -> dict[str, int]:
-    """Compares a program's results with NumPy's, in sync mode and in groups; returns what the passes did."""
+    """Compares a program's results with NumPy's, in sync mode and in groups; returns the counts of the passes."""
     with numpy.errstate(all="ignore"):
         expected = [x.tobytes() for x in program(numpy, *(numpy.array(x) for x in inputs))]
     with configured(engine="sync"):
@@ -54,7 +54,7 @@ def test_hundreds_of_operations_are_one_group(n):
     assert did["elided"] == 400 * n * 8
 
 
-def test_arrays_larger_than_a_cache_are_walked_to_their_ends():
+def test_arrays_larger_than_the_cache():
     """Lines of the next block are fetched beside the steps of this one."""
 
     def program(lib: Any, x: Any, y: Any, row: Any) -> list[Any]:
@@ -67,7 +67,7 @@ def test_arrays_larger_than_a_cache_are_walked_to_their_ends():
         )
 
 
-def test_a_group_ends_somewhere():
+def test_the_size_of_a_group_is_bounded():
     did = check_all_passes(lambda x: polynomial(x, 700), random_floats(300))
     assert 2 <= did["groups"] <= 4
     assert did["grouped"] == 1401
@@ -84,7 +84,7 @@ def test_the_same_program_is_grouped_the_same_way():
     assert len(seen) == 1
 
 
-def test_where_memory_does_not_admit_all_a_part_is_one_group():
+def test_a_group_is_halved_when_memory_does_not_admit_it():
     n, parts = 50_000, 40
     with configured(engine="async", workers=1, passes=ALL):
         x = np.array(random_floats(n))
@@ -126,7 +126,7 @@ def test_pairs_of_arithmetic_round_twice(first, second, dtype):
 
 
 def test_operands_overwritten_within_a_pair():
-    """The first of a pair is computed later than it was issued: not when what it reads has been replaced."""
+    """The first of a pair is computed later than it was issued: not after its operands have been replaced."""
 
     def program(_: Any, a: Any, b: Any) -> list[Any]:
         x = a + 1.0
@@ -242,7 +242,7 @@ def test_fills_and_copies_are_in_groups():
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int16", "float32", "int64", "complex128"])
-def test_where_takes_bits_as_they_are(dtype):
+def test_where_keeps_bits(dtype):
     values = numpy.random.default_rng(3).integers(0, 256, 16 * 1003, dtype="uint8").view("uint8")
     a = (values % 2).astype(bool)[:1003] if dtype == "bool" else values.view(dtype)[:1003].copy()
     b = a[::-1].copy()
@@ -257,7 +257,7 @@ def test_where_takes_bits_as_they_are(dtype):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("shape", [(14, 150), (200, 150), (30, 700), (3, 2047), (2, 3, 2049)])
-def test_reductions_of_rows_beside_many_values_come_out_alike(shape, dtype):
+def test_row_reductions_with_many_values_in_a_group(shape, dtype):
     """A block has whole rows, however many values of its elements are kept meanwhile."""
 
     def program(x: Any) -> Any:
@@ -296,7 +296,7 @@ def test_least_and_greatest_choose_among_zeros_and_nans_as_numpy_does(dtype):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_signs_change_as_numpy_changes_them(dtype):
-    """Of zeros and of NaN too, whatever the length, the steps, and where results are written."""
+    """Of zeros and of NaN too, for any length, strides and place of results."""
     special = numpy.array([0.0, -0.0, 1.5, -2.0, numpy.inf, -numpy.inf, numpy.nan, -numpy.nan, 1e-45, -1e-45], dtype)
 
     def program(lib: Any, x: Any) -> list[Any]:
@@ -331,7 +331,7 @@ def test_short_rows_are_copied_and_computed_to_their_ends(dtype):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_pairs_walk_long_rows_of_any_layout(dtype):
+def test_pairs_over_long_rows_of_any_layout(dtype):
     """Of slices, rows and columns that are broadcast, and views that run backwards, in steps, or across."""
 
     def program(lib: Any, x: Any, wide: Any, row: Any, column: Any) -> list[Any]:
@@ -385,7 +385,7 @@ def boxes(x: Any, shape: tuple[int, ...]) -> list[Any]:
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("shape", [(7, 9, 10), (3, 40, 5), (30, 2, 100), (2, 3, 127), (19, 23, 4)])
 @pytest.mark.parametrize("seed", range(3))
-def test_boxes_of_arrays_are_walked_with_gaps_between_their_rows(shape, dtype, seed):
+def test_boxes_are_computed_with_the_gaps_between_their_rows(shape, dtype, seed):
     def program(lib: Any, x: Any, y: Any, z: Any, wide: Any, deep: Any) -> list[Any]:
         pick = numpy.random.default_rng(seed)
         inputs = [*boxes(x, shape), *boxes(y, shape), wide[..., 1], lib.moveaxis(z, 0, -1)]

@@ -36,7 +36,7 @@ class TestMemoryOfGroups:
             go.set()
             forerun.waitall()
 
-    def test_in_its_turn_it_takes_the_memory_left_by_those_that_ran_ahead(self, oldest):
+    def test_a_group_next_in_program_order_takes_the_remaining_memory(self, oldest):
         x, go = oldest
         before = forerun.stats()["groups"]
         with closed_gate():
@@ -54,7 +54,7 @@ class TestMemoryOfGroups:
         assert y.asnumpy().tobytes() == expected.tobytes()
         assert z.asnumpy().tobytes() == (expected * expected).tobytes()
 
-    def test_before_its_turn_it_takes_no_memory_that_older_ops_are_to_give_back(self, oldest):
+    def test_a_group_ahead_of_program_order_leaves_memory_for_older_ops(self, oldest):
         x, go = oldest
         base, big = np.array(random_floats(self.N)), np.full((8, self.N), 2.0, dtype="float32")
         big.wait()

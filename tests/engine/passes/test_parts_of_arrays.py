@@ -36,7 +36,7 @@ def halves(x: Any) -> Any:
 
 
 def columns_in_turn(x: Any) -> Any:
-    """Even columns take what odd ones have, which change then."""
+    """Even columns take the values of odd ones, which then change."""
     y = x + 0
     y[:, ::2] += y[:, 1::2]
     y[:, 1::2] = y[:, ::2] * 0.5

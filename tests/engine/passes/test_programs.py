@@ -64,7 +64,7 @@ class TestPrograms:
             with configured(engine="async", cpu_devices=2, workers=workers, passes=ALL, memory_budget=1 << 20):
                 assert running_ahead(steps, shapes, room=60) == expected
 
-    def test_the_programs_are_improved(self, improving):
+    def test_passes_apply_to_the_programs(self, improving):
         before = pass_counts()
         with configured(cpu_devices=2):
             all_at_once(seeded(FREE, 300, seed=1), ((40, 50), (50,), (40, 1)), exact=False)

@@ -1,4 +1,4 @@
-"""Waits come back, whatever was dropped, in any thread."""
+"""Waits return after any operations were dropped, in any thread."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("any_op_is_worth_a_group")
 
 
 class TestWaiting:
-    """Waits come back, whatever was dropped."""
+    """Waits return after any operations were dropped."""
 
     @pytest.mark.parametrize("workers", [1, 4])
     def test_with_dropped_ops_in_the_window(self, workers):
@@ -129,7 +129,7 @@ class TestWaiting:
         ready.release()
         thread.join()
 
-    def test_sync_mode_improves_nothing_away(self):
+    def test_sync_mode_drops_no_ops(self):
         with configured(engine="sync", passes=ALL):
             x = np.array(random_floats(3000))
             x + 1

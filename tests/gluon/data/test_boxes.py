@@ -1,4 +1,4 @@
-"""Images with boxes: what becomes of both; and the loaders of MXNet 2.0's `contrib.data.vision`."""
+"""Images with boxes: the transforms of both; and the loaders of MXNet 2.0's `contrib.data.vision`."""
 
 import io
 import struct

@@ -1,4 +1,4 @@
-"""Data sets, samplers, and what makes batches of examples."""
+"""Data sets, samplers, and functions that make batches of examples."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class TestBatchify:
         batch += 1
         assert (batch.tolist(), source.tolist()) == ([[2, 2, 2]], [7, 7, 7])
 
-    def test_floats_are_as_set_np_says(self) -> None:
+    def test_floats_follow_set_np(self) -> None:
         npx.set_np()
         try:
             assert batchify.Stack()([numpy.ones(2)]).dtype == "float32"

@@ -130,7 +130,7 @@ def test_existing_file_is_kept_unless_sha1_differs(server: Server, tmp_path: Pat
 
 
 @pytest.mark.parametrize("sha1", [SUM, None])
-def test_a_body_that_is_broken_off_goes_on(server: Server, tmp_path: Path, sha1: str | None) -> None:
+def test_an_interrupted_body_is_resumed(server: Server, tmp_path: Path, sha1: str | None) -> None:
     def behave(handler: Handler, i: int) -> bool:
         if i < 3:
             handler.answer(BODY, (i - 1) * 100_000, most=100_000)
@@ -252,7 +252,7 @@ def test_a_process_that_is_killed_leaves_a_partial_download(server: Server, tmp_
 
 
 @pytest.mark.parametrize("part", [b"garbage", BODY, BODY + b"more", BODY[:5]])
-def test_parts_that_are_there(server: Server, tmp_path: Path, part: bytes) -> None:
+def test_existing_parts_are_resumed(server: Server, tmp_path: Path, part: bytes) -> None:
     """Of another file, whole, too long."""
     (tmp_path / "x.bin.part").write_bytes(part)
     assert_complete_and_alone(Path(download(server.url(), tmp_path / "x.bin", sha1_hash=SUM, retries=0)))
@@ -261,7 +261,7 @@ def test_parts_that_are_there(server: Server, tmp_path: Path, part: bytes) -> No
     assert_complete_and_alone(Path(download(server.url(), tmp_path / "x.bin", retries=0)))
 
 
-def test_several_at_once_bring_it_once(server: Server, tmp_path: Path) -> None:
+def test_concurrent_downloads_fetch_once(server: Server, tmp_path: Path) -> None:
     threads = [
         threading.Thread(target=download, args=(server.url(), tmp_path / "x.bin"), kwargs={"sha1_hash": SUM})
         for _ in range(6)

@@ -154,7 +154,7 @@ def test_a_packed_file_is_not_unpacked_beyond_its_size(
     assert sum(asked) <= 50_000 * 3073 + 1
 
 
-def test_a_head_that_says_more_than_a_file_can_hold(tmp_path: Path) -> None:
+def test_a_header_larger_than_the_file_raises(tmp_path: Path) -> None:
     """Of packed files one that no packing could have made so short."""
     head = numpy.array([0x803, 2**31, 2**31, 2**31], ">u4").tobytes()
     for name, data in (("train-images-idx3-ubyte.gz", gzip.compress(head)), ("train-images-idx3-ubyte", head)):
@@ -201,7 +201,7 @@ def test_colours_are_scaled_and_sizes_made_smaller() -> None:
     assert [image.scale_down((6, 4), size) for size in ((3, 2), (12, 4), (4, 8))] == [(3, 2), (6, 2), (2, 4)]
 
 
-def test_changes_of_colour_have_mxnets_words() -> None:
+def test_colour_transforms_have_mxnets_parameters() -> None:
     x = np.full((1, 1, 3), 100, dtype="uint8")
     for word in ("brightness", "contrast", "saturation", "hue"):
         kind = getattr(transforms, f"Random{word.capitalize()}")

@@ -1,4 +1,4 @@
-"""The loader: the same batches from no workers, threads and processes, and what ends them."""
+"""The loader: the same batches from no workers, threads and processes, and their end."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def address(x: Any) -> int:
 
 
 class Examples(data.Dataset):
-    """Twelve examples; what `act` does comes before each."""
+    """Twelve examples; a call of `act` comes before each."""
 
     def __init__(self, act: Callable[[int], object] = lambda i: None) -> None:
         self.act = act
@@ -218,7 +218,7 @@ class OwnError(Exception):
 
 
 @ALL
-def test_errors_arrive_in_their_turn(how: dict[str, Any]) -> None:
+def test_errors_are_raised_in_the_order_of_batches(how: dict[str, Any]) -> None:
     def act(i: int) -> None:
         if i == 7:
             {}["seven"]
@@ -249,7 +249,7 @@ def test_long_errors_arrive() -> None:
         list(data.DataLoader(Examples(act), 3, **PROCESSES))
 
 
-def test_errors_of_our_operations_arrive() -> None:
+def test_errors_of_forerun_operations_are_raised() -> None:
     def batch(examples: list[Any]) -> Any:
         return np.linalg.inv(np.zeros((2, 2)))
 
@@ -361,7 +361,7 @@ def test_two_epochs_at_once(how: dict[str, Any]) -> None:
 
 
 @WORKERS
-def test_the_next_epoch_is_begun(how: dict[str, Any]) -> None:
+def test_the_next_epoch_starts_in_advance(how: dict[str, Any]) -> None:
     starts: list[int] = []
 
     class Order(data.SequentialSampler):
@@ -398,7 +398,7 @@ class TestMemory:
             del i
         assert [x[0, 0].item() for x in kept] == [part[0].item() for part in parts] == [n % 12 for n in range(60)]
 
-    def test_operations_on_the_way_have_their_values(self) -> None:
+    def test_pending_operations_keep_their_values(self) -> None:
         iterator = iter(data.DataLoader(Examples(), batch_sampler=[[n] for n in range(12)], prefetch=1, num_workers=1))
         _core.gate(True)
         try:

@@ -78,7 +78,7 @@ def test_numpys_images_give_the_same_results(name: str) -> None:
         assert len({a.tobytes() for a in numpy_results}) > 1
 
 
-def test_transforms_are_all_of_mxnets() -> None:
+def test_all_transforms_of_mxnet_exist() -> None:
     names = """Compose HybridCompose Cast RandomApply HybridRandomApply ToTensor Normalize Rotate RandomRotation
     RandomResizedCrop CropResize RandomCrop CenterCrop Resize RandomFlipLeftRight RandomFlipTopBottom RandomBrightness
     RandomContrast RandomSaturation RandomHue RandomColorJitter RandomLighting RandomGray"""
@@ -176,7 +176,7 @@ class Pictures(vision.MNIST):
 class TestTypesOfImages:
     """Transforms of the package get NumPy's images from the data sets; user-defined functions get forerun's."""
 
-    def test_functions_of_others(self) -> None:
+    def test_custom_functions(self) -> None:
         kinds: list[Any] = []
 
         def look(x: Any, *rest: Any) -> Any:
@@ -191,7 +191,7 @@ class TestTypesOfImages:
             assert [x.shape for x, _ in data.DataLoader(loaded, 5)] == [(5, 4, 5, 1)] * 2
         assert kinds == [type(np.ones(1))] * 30
 
-    def test_blocks_of_others(self) -> None:
+    def test_custom_blocks(self) -> None:
         kinds: list[Any] = []
 
         class Custom(T.CenterCrop):
@@ -220,7 +220,7 @@ class TestTypesOfImages:
         list(data.DataLoader(Pictures().transform_first(transform), 4))
         assert calls == [type(np.ones(1))] * 10
 
-    def test_a_data_set_of_ones_own(self) -> None:
+    def test_a_custom_data_set(self) -> None:
         class Darker(Pictures):
             def __getitem__(self, index: int) -> Any:
                 x, y = super().__getitem__(index)

@@ -1,4 +1,4 @@
-"""Loaders in programs of their own: how processes are made, and what becomes of them when a process ends."""
+"""Loaders in programs of their own: how processes are made, and their end when a process ends."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.parametrize("method", ["spawn", "forkserver"])
-def test_processes_that_are_no_copies(method: str, tmp_path: Path) -> None:
+def test_spawned_processes(method: str, tmp_path: Path) -> None:
     """Data sets with forerun arrays are sent to them, and how arrays are created."""
     script = tmp_path / "loads.py"
     script.write_text(SPAWN)
@@ -224,7 +224,7 @@ def in_shared_memory() -> set[str]:
     return {name for name in os.listdir("/dev/shm") if not name.startswith("mpich_")}
 
 
-def test_workers_end_with_a_consumer_that_is_killed() -> None:
+def test_workers_end_with_a_killed_consumer() -> None:
     """And nothing remains in /dev/shm."""
     before = in_shared_memory()
     consumer = subprocess.Popen([sys.executable, "-c", KILLED], env=environment(), stdout=subprocess.PIPE, text=True)
@@ -285,8 +285,8 @@ if __name__ == "__main__":
 @pytest.mark.parametrize(
     ("method", "act"), [("fork", "blocked_in_python"), ("fork", "blocked_in_c"), ("forkserver", "blocked_in_c")]
 )
-def test_workers_that_are_at_work_end_with_a_consumer_that_is_killed(method: str, act: str, tmp_path: Path) -> None:
-    """Whatever they do. No process has their output open any more then."""
+def test_busy_workers_end_with_a_killed_consumer(method: str, act: str, tmp_path: Path) -> None:
+    """In any state. No process has their output open any more then."""
     script = tmp_path / "loads.py"
     script.write_text(BLOCKED)
     line = [sys.executable, os.fspath(script), method, act]
@@ -315,7 +315,7 @@ print(sum(len(batch) for batch in made[0]))
     ) == ["40"]
 
 
-def test_a_worker_whose_consumer_has_ended_before_it_looks() -> None:
+def test_a_worker_whose_consumer_has_ended_before_its_first_check() -> None:
     """As when the consumer is killed while the worker is being made."""
     assert output(
         """
@@ -369,7 +369,7 @@ print(len(os.read(reads, 5)))
     ) == ["5", "0"]
 
 
-def test_a_file_is_sent_though_the_next_question_is_on_its_way():
+def test_a_file_is_sent_while_the_next_request_is_pending():
     """Python 3.14's own function takes the question for an answer."""
     parent, worker = multiprocessing.Pipe()
     parent.send("question")

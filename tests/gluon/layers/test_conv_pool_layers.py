@@ -1,4 +1,4 @@
-"""Layers that convolve and pool: against plain loops, and what they say of what does not fit."""
+"""Layers that convolve and pool: against plain loops, and the errors of invalid arguments."""
 
 from typing import Any
 

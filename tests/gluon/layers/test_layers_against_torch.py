@@ -144,8 +144,8 @@ def test_running_statistics() -> None:
     assert_close((layer.running_var.data() - 0.9) * n / (n - 1), other.running_var.numpy() - 0.9, 1e-9)
 
 
-def test_each_layer_is_among_them() -> None:
-    """But for containers, what is made of functions, what is another layer with more axes or a relu, and `Embedding`,
+def test_every_layer_is_compared() -> None:
+    """But for containers, layers made of functions, layers that are others with more axes or a relu, and `Embedding`,
     which has a test beside the losses."""
     blocks = "Block HybridBlock SymbolBlock Sequential HybridSequential Concatenate HybridConcatenate"
     functions = "Lambda HybridLambda Embedding BatchNormReLU SyncBatchNorm PixelShuffle1D PixelShuffle3D"

@@ -227,7 +227,7 @@ def test_widths_in_cells_of_cells() -> None:
 
 
 def test_a_cell_for_each_direction_of_shorter_sequences() -> None:
-    """Each sequence gives what it gives alone; the states are those after its own first and last step."""
+    """Each sequence has the results that it has alone; the states are those after its own first and last step."""
     cells = [made(rnn.LSTMCell(H, input_size=C)) for _ in range(2)]
     both, x = rnn.BidirectionalCell(*cells), array(RNG.normal(size=(N, T, C)))
     y, states = both.unroll(T, x, valid_length=np.array([2, T, 1]))

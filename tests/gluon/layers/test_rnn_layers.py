@@ -129,7 +129,7 @@ def test_parameters_have_the_names_and_shapes_of_mxnet() -> None:
     assert shapes["r1_h2h_bias"] == (3 * H,)
 
 
-def test_rnn_has_the_activation_asked_for() -> None:
+def test_rnn_applies_the_given_activation() -> None:
     layer = rnn.RNN(H, input_size=C)
     layer.initialize("ones")
     assert layer(np.ones((1, 1, C))).tolist() == [[[C, C]]]  # relu, as in MXNet
@@ -144,7 +144,7 @@ def test_dropout_is_between_layers_while_training() -> None:
         plain = layer(x).asnumpy()
         with autograd.train_mode():
             trained = layer(x).asnumpy()
-        assert numpy.array_equal(plain, trained) == (layer is one)  # after the last one there is none
+        assert numpy.array_equal(plain, trained) == (layer is one)  # there is no dropout after the last layer
 
 
 def test_calls_do_not_wait(gate: None) -> None:

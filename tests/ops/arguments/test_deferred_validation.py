@@ -1,4 +1,4 @@
-"""Errors: at the call if they can be known there, otherwise at every read of what depends on them."""
+"""Errors: at the call if they can be known there, otherwise at every read of a result that depends on them."""
 
 from __future__ import annotations
 
@@ -256,13 +256,13 @@ def test_at_the_call(broken: Broken, kind: type[Exception], message: str) -> Non
 
 
 @pytest.mark.parametrize("lists", [[[1], [2, 3]], [[[1.0]], [[1, 2]]]], ids=repr)
-def test_lists_that_are_no_array_name_the_function(lists: Any) -> None:
+def test_invalid_lists_raise_with_the_name_of_the_function(lists: Any) -> None:
     for function in (np.array, np.asarray):
         with pytest.raises(ValueError, match=f"^{function.__name__}: lists at one depth must have one length, got"):
             function(lists)
 
 
-def test_an_activation_that_is_not_there_names_those_that_are() -> None:
+def test_an_unknown_activation_lists_the_known_ones() -> None:
     with pytest.raises(ValueError, match=r"activation: act_type must be one of elu, .*, tanh, got 'q'$"):
         npx.activation(np.ones(3), "q")
 

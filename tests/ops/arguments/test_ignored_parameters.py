@@ -57,7 +57,7 @@ def test_channels_of_residual_blocks_are_known_before_data() -> None:
             made(np.ones((1, 5, 3, 3)))
 
 
-def test_verbose_initialisation_says_so(caplog: pytest.LogCaptureFixture) -> None:
+def test_verbose_initialisation_prints(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, "forerun"):
         nn.Dense(2, in_units=3).initialize("ones")
         assert caplog.messages == []

@@ -104,7 +104,7 @@ EXTENTS: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", EXTENTS)
-def test_a_bool_is_no_extent(name: str) -> None:
+def test_a_bool_is_refused_as_an_extent(name: str) -> None:
     for xp in (numpy, np):
         with pytest.raises(TypeError, match="integer"):
             EXTENTS[name](xp)

@@ -13,8 +13,8 @@ from forerun.ops._base.primitive import Elementwise
 from tests.ops.cases import CASES
 from tests.ops.cases.table import Options, call, named, results, to_forerun
 
-LOOPS = "axes, casting and the like belong to NumPy's loops; protocols take what our operations take"
-TEXT = "what is not named goes to NumPy as it is"
+LOOPS = "axes, casting and the like belong to NumPy's loops; protocols have forerun's parameters"
+TEXT = "unnamed arguments are passed to NumPy unchanged"
 
 # Functions whose parameters differ from NumPy's, and why.
 DIFFERENT = {
@@ -85,7 +85,7 @@ def test_parameters_are_numpys(path):
     assert bool(found) == (path in DIFFERENT), found
 
 
-def test_differences_are_of_functions_that_are_there():
+def test_listed_differences_name_existing_functions():
     assert set(DIFFERENT) <= set(functions())
 
 
@@ -122,7 +122,7 @@ def test_ufuncs_say_the_types_of_their_parameters():
     assert inspect.signature(np.modf).return_annotation == "tuple[Array, Array]"
 
 
-def test_ufuncs_take_the_parameters_that_they_show():
+def test_ufuncs_accept_the_parameters_of_their_signature():
     assert len(UFUNCS) > 90
     x, out = np.array([1.0, 4.0]), np.zeros(2)
     shown = inspect.signature(np.add).bind(x, x, out)
@@ -197,7 +197,7 @@ def test_out_must_be_an_array_of_a_fitting_kind():
         lambda order: np.empty((2, 3), order=order) * 0,
     ],
 )  # fmt: skip
-def test_order_says_which_axis_runs_fastest(make):
+def test_order_selects_the_fastest_axis(make):
     c, f = make("C"), make("F")
     assert c.shape == f.shape == (2, 3)
     assert c.tolist() == f.tolist()
@@ -208,7 +208,7 @@ def test_order_says_which_axis_runs_fastest(make):
     assert f.tolist() == (c + 1).tolist()
 
 
-def test_layout_is_kept_by_those_that_are_like_another():
+def test_like_functions_keep_the_layout():
     x = np.zeros((2, 3), order="F")
     assert np.isfortran(x)
     assert np.isfortran(np.zeros_like(x))
@@ -220,7 +220,7 @@ def test_layout_is_kept_by_those_that_are_like_another():
 
 @pytest.mark.parametrize("order", ["C", "F", "A", "K"])
 @pytest.mark.parametrize("layout", [lambda x: x, lambda x: x.T, lambda x: x[::-1, ::2], lambda x: x.swapaxes(0, 1)])
-def test_elements_are_read_in_the_order_asked_for(order, layout):
+def test_elements_are_read_in_the_given_order(order, layout):
     values = numpy.arange(24).reshape(2, 3, 4)
     array, numpy_array = layout(np.array(values)), layout(values)
     assert np.ravel(array, order).tolist() == numpy.ravel(numpy_array, order).tolist()
@@ -245,7 +245,7 @@ def test_reshape_copies_or_does_not():
         np.reshape(x.T, 6, copy=False)
 
 
-# --- what means nothing here is refused -----------------------------------------------------------
+# --- refused arguments --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

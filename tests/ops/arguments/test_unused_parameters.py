@@ -1,4 +1,4 @@
-"""Every parameter of a function counts for something: what is accepted and ignored is listed here, with the reason."""
+"""Every parameter of a function has an effect: ignored ones are listed here, with the reason."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ PACKAGE = ROOT / "src" / "forerun"
 
 # "file:function.parameter", or a pattern of them; functions of classes and functions have the names around them before.
 IGNORED = {
-    "*Elementwise.__call__.*": "what type checkers see of a call that the core takes",
+    "*Elementwise.__call__.*": "for type checkers; the core takes the call",
     "kvstore.py:KVStore.*.key": "MXNet's stores are called with names; operations here are in the program's order",
     "kvstore.py:KVStore.*.priority": "MXNet's stores are called with priorities; the engine has its own order",
     "torch/distributed/*": "PyTorch's programs say how ranks meet and wait; the launcher decides here",
     "torch/nn/parallel.py:DistributedDataParallel.__init__.*": "PyTorch's settings of its own buckets and devices",
     "*.__exit__.*": "Python calls it with three arguments, used or not",
     "*.__get__.*": "Python calls descriptors with the instance and its class",
-    # what a function of a family is called with, though only others of the family need it
+    # arguments of all functions of a family, which only some of them need
     "autograd/function.py:Function.gradients.attrs": "the tape calls all operations alike",
     "ops/_base/host_task.py:_NoGradient.gradients.*": "the tape calls all operations alike",
     "ops/shape/split.py:_Split.gradients.inputs": "the tape calls all operations alike",
@@ -30,9 +30,9 @@ IGNORED = {
     "ops/reduce/product.py:_prod_grad.y": "asks for the output to be kept, which it uses by another way",
     "ops/reduce/scan.py:_cumprod_grad.y": "asks for the output to be kept, which it uses by another way",
     "_array/ufunc_protocol.py:_at.outs": "methods of ufuncs are called alike; `at` has no results",
-    "_array/ufunc_calls.py:_found.loops": "what is remembered holds for so many loops of the ufunc",
-    "_array/ufunc_calls.py:_found.default": "what is remembered holds for this default float",
-    "_array/ufunc_calls.py:_has_loop.loops": "what is remembered holds for so many loops of the ufunc",
+    "_array/ufunc_calls.py:_found.loops": "part of the cache key: the number of loops of the ufunc",
+    "_array/ufunc_calls.py:_found.default": "part of the cache key: the default float",
+    "_array/ufunc_calls.py:_has_loop.loops": "part of the cache key: the number of loops of the ufunc",
     "_pjrt/kinds/elementwise/*.b": "lowerings of all functions are called alike",
     "onnx/operations.py:*._": "the dtype, which the result has as well",
     "onnx/nodes/*": "readers and writers of all kinds of nodes are called alike",
@@ -61,10 +61,10 @@ IGNORED = {
     "optimizer*:*.factors.*": "rules are called alike; not all need the step's number or the weight decay",
     "optimizer*:*.step.weight": "rules are called alike; not all need the weight",
     "optimizer/sgd.py:SGLD.step.state": "rules are called alike; this one has no state",
-    # names that are there for programs of others: whatever the value, results are those that it asks for
+    # parameters for programs of other libraries: results are correct for every value
     "ops/_base/primitive.py:Elementwise.__call__.*": "said for type checkers; calls are the core's",
-    "torch/nn/layers.py:Identity.__init__.*": "PyTorch's takes anything, too: the layer can stand for any other",
-    "_runtime/device.py:cpu_pinned.device_id": "which GPU copies from it; there is none: the memory is the host's",
+    "torch/nn/layers.py:Identity.__init__.*": "PyTorch's takes anything, too: the layer can replace any other",
+    "_runtime/device.py:cpu_pinned.device_id": "which GPU copies from it; the memory is the host's",
     "*.cudnn_off": "which library computes; there is one here",
     "*.subok": "there is one class of arrays",
     "ops/signal/sliding.py:as_strided.check_bounds": "bounds are checked in any case",

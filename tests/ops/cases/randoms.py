@@ -1,4 +1,4 @@
-"""Random numbers: a function of the seed, whatever computes them. Other files test their distributions."""
+"""Random numbers: a function of the seed, on every device. Other files test their distributions."""
 
 import numpy
 

@@ -60,7 +60,7 @@ PLANES = [
 
 
 def longer(samples):
-    """Without what has one element only: there are no numbers that it is the half of."""
+    """Without samples of one element: they are not the half of any spectrum."""
     return [s for s in samples if s(Draw(numpy.random.default_rng(0), numpy.dtype("f4")))[0].shape != (1,)]
 
 

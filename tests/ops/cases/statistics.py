@@ -1,4 +1,4 @@
-"""Statistics, sets, and what is found in sorted data."""
+"""Statistics, sets, and searches in sorted data."""
 
 import numpy
 

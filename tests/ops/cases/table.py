@@ -184,7 +184,7 @@ def to_forerun(args: Any) -> Any:
 
 
 def results(value: Any) -> list[Any]:
-    """Return the results of an op as a flat list of arrays (and whatever else it returns)."""
+    """Return the results of an op as a flat list of arrays (and other returned values)."""
     if isinstance(value, (list, tuple)):
         return [r for v in value for r in results(v)]
     return [value]

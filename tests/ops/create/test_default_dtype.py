@@ -13,7 +13,7 @@ from forerun import np, npx
 Make = Any
 F, D, I, B, C, Z = "float32", "float64", "int64", "bool", "complex64", "complex128"
 
-# The function; its dtype by default; after npx.set_np(). After npx.set_np(dtype=True) it is what NumPy gives.
+# The function; its dtype by default; after npx.set_np(). After npx.set_np(dtype=True) it is NumPy's.
 TABLE: dict[str, tuple[Make, str, str]] = {
     "array of an int": (lambda n: n.array(1), I, F),
     "array of ints": (lambda n: n.array([1, 2]), I, F),

@@ -1,4 +1,4 @@
-"""clip, arange and bins that NumPy's rules estimate: what NumPy's calls mean."""
+"""clip, arange and bins that NumPy's rules estimate: they have NumPy's meaning."""
 
 from __future__ import annotations
 
@@ -111,6 +111,6 @@ def test_bins_that_rules_find(dtype, limits, rule):
     numpy.testing.assert_allclose(np.histogram_bin_edges(np.array(values), rule, limits).numpy(), want_edges, rtol=1e-6)
 
 
-def test_bins_of_nothing():
+def test_bins_of_empty_data():
     assert np.histogram(np.array([]), "fd")[0].tolist() == [0]
     assert np.histogram(np.array([], "bfloat16"), "auto")[0].tolist() == [0]

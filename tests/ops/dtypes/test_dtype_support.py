@@ -131,7 +131,7 @@ def first_of(found: Any) -> numpy.ndarray:
 
 
 def expected_dtype(source: numpy.dtype, want: numpy.dtype) -> numpy.dtype:
-    """Integers give the default float where NumPy gives some float; a float stays what it is."""
+    """Integers give the default float where NumPy gives some float; a float keeps its dtype."""
     if source.kind in "biu" and want.kind in "fc":
         return numpy.dtype("float32" if want.kind == "f" else "complex64")
     return want
@@ -246,6 +246,6 @@ def test_host_tasks(dtype: numpy.dtype) -> None:
     assert seen == [dtype]
 
 
-def test_there_are_ufuncs_to_compare() -> None:
+def test_compared_ufuncs_exist() -> None:
     assert len(UFUNCS) > 90
     assert {"add", "tanh", "bitwise_and", "isnan", "ldexp"} <= set(UFUNCS)

@@ -1,4 +1,4 @@
-"""Questions about dtypes and shapes are answered as by NumPy, but for what an integer and a float give."""
+"""Questions about dtypes and shapes are answered as by NumPy, but for an integer with a float."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_the_fraction_has_the_slope(x: float) -> None:
     assert a.grad.item() == 2
 
 
-def test_numbers_are_taken_apart() -> None:
+def test_frexp_and_modf() -> None:
     assert [r.item() for r in np.frexp(6)] == [0.75, 3]
     assert [r.tolist() for r in np.frexp(np.zeros(2))] == [[0, 0], [0, 0]]
     assert [r.item() for r in np.modf(-3)] == [0, -3]

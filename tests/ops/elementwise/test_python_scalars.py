@@ -20,7 +20,8 @@ VALUES = [1, 0, 1, 2]
 
 
 def agree(result: numpy.ndarray, expected: numpy.ndarray, operands: tuple[Any, ...]) -> None:
-    """The dtype is NumPy's, but what becomes floats takes that of floats beside it, or float32; values likewise."""
+    """The dtype is NumPy's, but operands that become floats take that of float operands, or float32; values
+    likewise."""
     floats = [x.dtype for x in operands if isinstance(x, numpy.ndarray) and x.dtype.kind in "fc"]
     if floats or expected.dtype.kind not in "fc":
         assert result.dtype == expected.dtype

@@ -50,7 +50,7 @@ def test_writing_flat(index: Any, value: Any, turned: bool) -> None:
 
 
 @pytest.mark.parametrize("index", BAD, ids=repr)
-def test_writing_flat_where_nothing_is(index: Any) -> None:
+def test_writing_flat_of_an_empty_array(index: Any) -> None:
     assert_same_outcome(
         outcome(lambda: np.array(M).flat.__setitem__(index, 7)), outcome(lambda: M.copy().flat.__setitem__(index, 7))
     )
@@ -155,7 +155,7 @@ def test_nditer_reads() -> None:
 
 
 class TestVectorize:
-    """Each way of calling it gives what NumPy's gives."""
+    """Each way of calling it has NumPy's results."""
 
     def test_with_dtypes(self) -> None:
         found = np.vectorize(operator.sub, otypes=["int64"])(np.array(M), [1, 2, 3])

@@ -50,7 +50,7 @@ def test_objects_with_an_index_method() -> None:
 
 
 def test_an_empty_axis_has_no_positions(gate: None) -> None:
-    """At the call, whatever the values are."""
+    """At the call, for any values."""
     x, one = np.zeros((0, 3)) + 0, np.array([0]) * 1
     for index in (one, (one[0], []), one[:, None]):
         with pytest.raises(IndexError, match=r"getitem: index must be in \[0, 0\), got an array of shape"):
@@ -104,7 +104,7 @@ def test_positions_out_of_range_are_moved_into_it(mode: str, dtype: str, n: int)
     assert np.take(np.array(x), np.array(at), mode=mode).tolist() == want.tolist()
 
 
-def test_without_values_put_looks_at_no_position() -> None:
+def test_put_without_values_checks_no_position() -> None:
     x = np.zeros(3)
     assert np.put(x, [99], []) is None
     assert x.tolist() == [0, 0, 0]
@@ -122,7 +122,7 @@ def test_positions_that_cannot_be_come_before_values_that_cannot(n: int, at: Any
 # --- values ---------------------------------------------------------------------------------------
 
 
-def test_deeper_lists_go_where_a_bool_picks() -> None:
+def test_nested_lists_are_assigned_where_a_bool_picks() -> None:
     x = np.zeros(2)
     x[True] = [[[1, 2]]]
     assert x.tolist() == [1, 2]
@@ -151,7 +151,7 @@ def test_numbers_beside_small_integers_where_a_condition_chooses(value: int) -> 
             assert got == want if isinstance(want, type) else same_bits(got[0], want[0])
 
 
-def test_a_default_of_select_that_is_an_array_has_a_say_in_the_dtype() -> None:
+def test_an_array_default_of_select_affects_the_dtype() -> None:
     x = numpy.array([1, 2], "int8")
     want = numpy.select([x > 1], [300], numpy.array([5, 6], "int16"))
     assert same_bits(np.select([np.array(x) > 1], [300], np.array([5, 6], dtype="int16")).numpy(), want)
@@ -179,7 +179,7 @@ def test_gradients_of_the_same_element_along_an_axis_add_up() -> None:
     assert x.grad.tolist() == [[4, 11, 0]]
 
 
-def test_writing_some_elements_does_not_mend_the_rest() -> None:
+def test_partial_write_does_not_heal() -> None:
     """Values written before count: also their failure."""
     for index in ([0], 0, numpy.array([True, False])):
         x = np.linalg.inv(np.zeros((2, 2)))

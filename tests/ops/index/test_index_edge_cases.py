@@ -121,7 +121,7 @@ def test_the_right_number_of_values_does_not(n: int, engine: str) -> None:
     assert x.tolist() == [0, 1, *(range(3) if n == 3 else [0, 0, 0])]
 
 
-def test_choices_that_are_not_there_raise_where_they_are_read() -> None:
+def test_choose_out_of_range_raises_at_the_read() -> None:
     raises_at_each_read(np.choose(np.array([0, 2]), [1, 2]), ValueError, r"numbers must be in \[0, 2\), got 2")
 
 
@@ -133,7 +133,7 @@ def test_no_values_for_a_mask_that_holds_raise_where_the_array_is_read() -> None
     assert y.tolist() == [0, 0, 0]
 
 
-# --- extents beyond what fits 32 bits, or any memory ------------------------------------------------
+# --- extents beyond 32 bits, or beyond any memory ---------------------------------------------------
 
 HUGE = 2**33
 
@@ -220,7 +220,7 @@ def test_an_array_on_the_tape_is_not_written() -> None:
 
 
 @pytest.mark.parametrize("mode", ["wrap", "clip"])
-def test_nothing_is_taken_from_an_empty_axis(mode: str) -> None:
+def test_take_from_an_empty_axis_raises(mode: str) -> None:
     """For "wrap" NumPy never comes back."""
     assert np.take(np.zeros((0, 0)), np.array([1, -1]), 0, mode=mode).shape == (2, 0)
 
@@ -241,7 +241,7 @@ def test_one_element_gets_one_number(at: Any) -> None:
     assert x.tolist() == [[0, 0], [0, 0]]
 
 
-def test_lists_that_are_too_deep_come_before_numbers_that_do_not_fit() -> None:
+def test_nesting_is_checked_before_the_range_of_numbers() -> None:
     with pytest.raises(ValueError, match="setitem: lists must be at most 1 deep"):
         np.zeros(3)[:] = [[1j, 2j, 3j]]
 
@@ -297,7 +297,7 @@ def test_several_numbers_of_uint64_wrap() -> None:
     assert np.take(np.arange(4), np.array(last[0], dtype="uint64")).item() == 3
 
 
-def test_positions_that_are_no_int64_are_refused_by_functions_as_by_numpy() -> None:
+def test_positions_beyond_int64_raise_as_in_numpy() -> None:
     array, numpy_array = np.arange(4), numpy.arange(4)
     for wrong in (2**63, 2**64, -(2**63) - 1, [0, 2**64]):
         for name, *values in (("take",), ("put", 1)):
@@ -313,7 +313,7 @@ def test_positions_that_are_no_int64_are_refused_by_functions_as_by_numpy() -> N
 
 @pytest.mark.parametrize("nothing", [numpy.zeros(0, int), False, numpy.array([False, False])], ids=repr)
 @pytest.mark.parametrize("number", [2, -3, UNSIGNED], ids=repr)
-def test_a_number_is_checked_where_nothing_is_picked(nothing: Any, number: Any, engine: str) -> None:
+def test_a_number_is_checked_for_an_empty_selection(nothing: Any, number: Any, engine: str) -> None:
     """As in NumPy: a number is not an array, of which there would be no element to look at."""
     want = OverflowError if number is UNSIGNED else IndexError
     number = numpy.array(number)
@@ -325,7 +325,7 @@ def test_a_number_is_checked_where_nothing_is_picked(nothing: Any, number: Any, 
         np.array(M)[:2, :2][np.array(number, dtype=number.dtype), nothing].numpy()
 
 
-def test_arrays_that_pick_nothing_are_not_checked() -> None:
+def test_arrays_for_an_empty_selection_are_not_checked() -> None:
     x = np.array(M)
     assert x[[9], numpy.zeros((0, 1), int)].shape == M[[9], numpy.zeros((0, 1), int)].shape == (0, 1)
 

@@ -73,7 +73,7 @@ def test_rows_that_workers_share(shape: tuple[int, ...], axis: int, turned: bool
     assert same_bits(x.grad.numpy(), added)
 
 
-def test_rows_that_are_put_where_they_are_read(engine: str) -> None:
+def test_rows_written_where_they_are_read(engine: str) -> None:
     expected = numpy.random.default_rng(0).standard_normal((600, 501))
     array = np.array(expected)
     index = numpy.random.default_rng(1).permutation(599)

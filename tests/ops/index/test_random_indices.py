@@ -1,4 +1,4 @@
-"""Random indices, arrays and values: what forerun reads and writes is what NumPy does, and so is what both refuse.
+"""Random indices, arrays and values: forerun reads and writes the same as NumPy, and refuses the same.
 
 EXAMPLES=100000 in the environment tries as many of each kind, new ones each time.
 """

@@ -1,4 +1,4 @@
-"""Random writes of some elements: functions, and assignments under masks and of lists, write what NumPy writes.
+"""Random writes of some elements: functions, and assignments under masks and of lists, write the same as NumPy's.
 
 Layouts, dtypes, kinds of positions and of values are drawn; so both sides of each choice that the core makes are met.
 """

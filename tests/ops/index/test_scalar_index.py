@@ -1,4 +1,4 @@
-"""A scalar of integers as an index is an integer: what it selects is a view, as with NumPy, and is written through."""
+"""A scalar of integers as an index is an integer: its selection is a view, as with NumPy, and is written through."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writes of some elements: each way is one operation on these elements alone, and writes what NumPy writes."""
+"""Writes of some elements: each way is one operation on these elements alone, and writes the same as NumPy."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support.engine.threads import run_in_threads
 Write = Callable[..., None]
 
 # Each is called with a namespace, an array, a mask of it, and the positions under the mask; it adds one to the
-# elements there, or puts a number there. The result must be right whatever happens to the others meanwhile.
+# elements there, or puts a number there. The result must be right while others are written.
 ADDS: dict[str, Write] = {
     "b[mask] += 1": lambda xp, b, m, i: b.__setitem__(m, b[m] + 1),
     "b[positions] += 1": lambda xp, b, m, i: b.__setitem__(i, b[i] + 1),
@@ -55,7 +55,7 @@ def halves(i: int) -> tuple[Any, Any]:
 
 @pytest.mark.parametrize("layout", ["dense", "strided"])
 @pytest.mark.parametrize("name", ADDS)
-def test_threads_that_add_to_different_elements_lose_nothing(name: str, layout: str, many_switches: None) -> None:
+def test_threads_add_to_different_elements_without_lost_updates(name: str, layout: str, many_switches: None) -> None:
     b = np.zeros(N, "int64") if layout == "dense" else np.zeros((N, 3), "int64").T[1]
     rounds = 1000 if name == "add(where=)" else ROUNDS
 
@@ -70,7 +70,7 @@ def test_threads_that_add_to_different_elements_lose_nothing(name: str, layout: 
 
 @pytest.mark.parametrize("layout", ["dense", "strided"])
 @pytest.mark.parametrize("name", PUTS)
-def test_threads_that_write_different_elements_lose_nothing(name: str, layout: str, many_switches: None) -> None:
+def test_threads_write_different_elements_without_lost_updates(name: str, layout: str, many_switches: None) -> None:
     b = np.zeros(N) if layout == "dense" else np.zeros((N, 3)).T[1]
 
     def work(i: int) -> list[bool]:
@@ -85,7 +85,7 @@ def test_threads_that_write_different_elements_lose_nothing(name: str, layout: s
     assert all(map(all, run_in_threads(2, work)))
 
 
-# --- what NumPy writes --------------------------------------------------------------------------------------
+# --- writes as in NumPy -------------------------------------------------------------------------------------
 
 LAYOUTS: dict[str, Callable[[Any], Any]] = {
     "dense": lambda x: x,
@@ -116,7 +116,7 @@ def blocks(b: Any, mask: Any, values: Any) -> None:
     b[mask] = values(n).reshape(-1, *b.shape[1:]) if b.ndim > 1 else values(1).reshape(())
 
 
-# Called with a namespace, an array, a mask, and what makes values of a number of elements.
+# Called with a namespace, an array, a mask, and a function that makes values for a number of elements.
 WAYS: dict[str, Callable[[Any, Any, Any, Any], Any]] = {
     "mask, number": lambda xp, b, m, v: b.__setitem__(m, 2),
     "mask, element": lambda xp, b, m, v: b.__setitem__(m, v(1)),
@@ -335,7 +335,7 @@ def test_a_mask_is_not_waited_for() -> None:
     assert b.tolist() == [7, 0, 8, 0]
 
 
-def test_gradients_are_guarded_as_before() -> None:
+def test_writes_on_the_tape_raise() -> None:
     from forerun import autograd
 
     x, m = np.ones(3), np.array([True, False, True])

@@ -1,4 +1,4 @@
-"""Linear algebra, transforms and einsum: names of results, `out`, what is refused, and what does not wait."""
+"""Linear algebra, transforms and einsum: names of results, `out`, refused arguments, and calls that do not wait."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ OUT: dict[str, tuple[Callable[..., Any], tuple[int, ...], str]] = {
 
 
 @pytest.mark.parametrize("name", OUT)
-def test_results_are_put_where_they_are_wanted(name: str) -> None:
+def test_results_are_written_into_out(name: str) -> None:
     function, shape, dtype = OUT[name]
     want = function(numpy, X, numpy.zeros(shape, dtype))
     out = np.zeros(shape, dtype)
@@ -81,7 +81,7 @@ def test_out_must_be_able_to_hold_the_result(name: str) -> None:
             function(module, x, module.zeros(shape, less))
 
 
-# --- what is refused ------------------------------------------------------------------------------
+# --- refused arguments ----------------------------------------------------------------------------
 
 HALF = "must be float32/64, complex64/128 or integer, got float16"
 REFUSED: list[tuple[Callable[[Any], Any], type[Exception], str]] = [
@@ -129,7 +129,7 @@ def test_refused_at_the_call(broken: Callable[[Any], Any], kind: type[Exception]
     assert not hasattr(caught.value, "__notes__")
 
 
-# --- what does not wait ---------------------------------------------------------------------------
+# --- calls without a wait -------------------------------------------------------------------------
 
 PROMPT: dict[str, Callable[[Any], Any]] = {
     "least squares without a rest": lambda x: np.linalg.lstsq(x, x[:, 0]),
@@ -148,12 +148,12 @@ def test_returns_while_the_engine_is_held(name: str) -> None:
     result_without_waiting(lambda: PROMPT[name](x * 1))
 
 
-def test_eigenvalues_are_complex_whatever_they_are() -> None:
+def test_eigenvalues_are_always_complex() -> None:
     assert np.linalg.eigvals(np.eye(2)).dtype == "complex64"
     assert np.linalg.eig(np.eye(2, dtype="float64"))[1].dtype == "complex128"
 
 
-def test_an_eigenvalue_of_a_matrix_that_is_not_finite_raises_where_it_is_read() -> None:
+def test_eigenvalues_of_nonfinite_matrices_raise_at_the_read() -> None:
     y = np.linalg.eigvals(np.full((2, 2), numpy.nan))
     with pytest.raises(LinAlgError, match="must not contain infs or NaNs"):
         y.numpy()

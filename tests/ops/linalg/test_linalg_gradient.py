@@ -1,5 +1,5 @@
-"""Gradients of decompositions as far as the table of cases cannot try them: what does not depend on the phase of
-complex vectors, second order of complex numbers, least squares, edges; and what has no gradient says so."""
+"""Gradients of decompositions as far as the table of cases cannot try them: functions that do not depend on the phase
+of complex vectors, second order of complex numbers, least squares, edges; functions without a gradient raise."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ def test_missing_gradient_raises() -> None:
         slope(lambda x: np.linalg.qr(x, "raw")[0], numpy.arange(6.0).reshape(3, 2))
 
 
-def test_the_slope_of_a_determinant_that_is_zero_raises_where_it_is_read() -> None:
+def test_the_gradient_of_a_zero_determinant_raises_at_the_read() -> None:
     x = np.zeros((2, 2))
     x.attach_grad()
     with autograd.record():

@@ -1,4 +1,4 @@
-"""Matrix products: however they are cut, and whatever the strides, their values; and that workers do not show."""
+"""Matrix products: values for all tiles and strides, with the same bits for any number of workers."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def operands(a: tuple[int, ...], b: tuple[int, ...], dtype: str) -> list[numpy.n
 
 
 def close(product: Any, a: numpy.ndarray, b: numpy.ndarray) -> None:
-    """Within what rounding each of k steps allows."""
+    """Within the rounding errors of k steps."""
     exact = a.astype("complex128") @ b.astype("complex128")
     scale = numpy.abs(a).astype("float64") @ numpy.abs(b).astype("float64")
     error = numpy.abs(product.asnumpy() - exact) / scale
@@ -49,7 +49,7 @@ def close(product: Any, a: numpy.ndarray, b: numpy.ndarray) -> None:
 
 @pytest.mark.parametrize(("a", "b"), SHAPES)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_products_are_right_however_they_are_cut(a, b, dtype):
+def test_products_are_correct_for_all_tile_sizes(a, b, dtype):
     x, y = operands(a, b, dtype)
     close(np.array(x) @ np.array(y), x, y)
 

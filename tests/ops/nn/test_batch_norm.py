@@ -1,4 +1,4 @@
-"""Batch norm as one operation: gradients to second order, in hybridized blocks too, and what it keeps."""
+"""Batch norm as one operation: gradients to second order, in hybridized blocks too, and its saved arrays."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_gradients_of_gradients() -> None:
         check_grads(normed, x, gamma, beta, order=2)
 
 
-def test_it_keeps_nothing_but_its_data() -> None:
+def test_batch_norm_saves_only_its_data() -> None:
     x = np.array(RNG.normal(size=(8, 4, 50, 50)))
     gamma, beta, mean, var = np.ones(4), np.zeros(4), np.zeros(4), np.ones(4)
     for leaf in (x, gamma, beta):

@@ -1,4 +1,4 @@
-"""Convolution and pooling: what the table of cases does not reach."""
+"""Convolution and pooling: cases beyond the table of cases."""
 
 import ctypes
 import itertools
@@ -129,7 +129,7 @@ def test_nonfinite_input_affects_only_its_windows(value: float) -> None:
     numpy.testing.assert_allclose(found[far], plain[far], rtol=1e-4, atol=1e-5)
 
 
-def test_a_weight_whose_gradient_is_no_number_is_alone() -> None:
+def test_an_infinite_gradient_affects_only_its_weights() -> None:
     """One channel of the result has an infinite gradient at a corner, where padding covers half of a window."""
     x, w, g = (normal(*shape).astype("float32") for shape in ((4, 16, 9, 10), (16, 16, 3, 3), (4, 16, 9, 10)))
     g[1, 5, 0, 0] = numpy.inf

@@ -23,7 +23,7 @@ def filled(labels: list[list[int]], padding: int, most: int = 4) -> numpy.ndarra
 
 @pytest.mark.parametrize("blank", ["first", "last"])
 @pytest.mark.parametrize("steps", [1, 2, 4, 5])
-def test_beside_all_paths(blank: str, steps: int) -> None:
+def test_loss_equals_the_sum_over_all_paths(blank: str, steps: int) -> None:
     x = RNG.normal(size=(steps, len(LABELS), 3))
     shift = 0 if blank == "first" else 1
     rows = [[c - shift for c in row] for row in LABELS]
@@ -76,7 +76,7 @@ def test_second_gradients() -> None:
     assert_close(x.grad, central_differences(lambda: slope().sum().item(), x), 1e-7)
 
 
-def test_labels_without_a_chance_leave_others_alone() -> None:
+def test_impossible_labels_do_not_affect_other_examples() -> None:
     """Their loss is inf, and their gradient 0: one short example does not make a batch's gradients useless."""
     x = np.array(RNG.normal(size=(2, 2, 3)), dtype="float32")
     x.attach_grad()

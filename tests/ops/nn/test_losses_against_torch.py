@@ -40,7 +40,7 @@ def sdml(a: Any, b: Any) -> Any:
     return (target * (target.log() - F.log_softmax(-((a[:, None] - b[None]) ** 2).sum(-1), 1))).sum(1)
 
 
-# A name, our function, PyTorch's, what both are differentiated by, and what else they are given.
+# A name, forerun's function, PyTorch's, the differentiated arguments, and the other arguments.
 PAIRS: list[tuple[str, Function, Function, list[Any], list[Any]]] = [
     ("l1", LOSSES.L1Loss(), lambda x, y: mean(F.l1_loss(x, y, reduction="none")), [X, Y], []),
     ("l2", LOSSES.L2Loss(), lambda x, y: mean(F.mse_loss(x, y, reduction="none")) / 2, [X, Y], []),
@@ -124,7 +124,7 @@ def test_functions(pair: tuple[str, Function, Function, list[Any], list[Any]]) -
     compare_with_torch(*pair[1:])
 
 
-def test_each_loss_is_among_them() -> None:
+def test_every_loss_is_compared() -> None:
     """CTC has a test of its own below."""
     kinds = {type(pair[1]) for pair in PAIRS if isinstance(pair[1], LOSSES.Loss)}
     assert {getattr(LOSSES, name) for name in LOSSES.__all__} == kinds | {LOSSES.CTCLoss, LOSSES.Loss}

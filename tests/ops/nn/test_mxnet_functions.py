@@ -49,7 +49,7 @@ def test_erfinv_at_its_ends() -> None:
     assert_close(npx.erf(npx.erfinv(inside)), inside, 1e-14)
 
 
-def test_masked_elements_have_no_part() -> None:
+def test_masked_elements_are_excluded() -> None:
     x, mask = normal(3, 4), RNG.random((3, 4)) < 0.6
     mask[:, 1] = True
     y = npx.masked_log_softmax(x, np.array(mask))
@@ -62,7 +62,7 @@ def test_masked_elements_have_no_part() -> None:
     assert (nowhere.asnumpy() == -math.inf).all()
 
 
-def test_attention_of_many_heads_beside_each_head() -> None:
+def test_multi_head_attention_equals_single_heads() -> None:
     """Self-attention that does not look ahead, as products for all heads at once and as sums for each."""
     steps, batch, heads, width = 5, 2, 3, 4
     x = normal(steps, batch, heads * 3 * width)
@@ -161,7 +161,7 @@ def test_norms_over_devices_are_refused() -> None:
 
 
 @pytest.mark.parametrize("axes", [1, 2, 3])
-def test_pixels_are_where_they_belong(axes: int) -> None:
+def test_pixel_shuffle_positions(axes: int) -> None:
     factors, extents = (2, 3, 1)[:axes], (2, 1, 3)[:axes]
     f, channels = math.prod(factors), 2
     x = RNG.normal(size=(2, f * channels, *extents))
@@ -175,7 +175,7 @@ def test_pixels_are_where_they_belong(axes: int) -> None:
 
 
 @pytest.mark.parametrize("kind", [nn.DeformableConvolution, nn.ModulatedDeformableConvolution])
-def test_convolutions_that_are_not_bent_yet_are_plain(kind: Any) -> None:
+def test_deformable_convolution_with_zero_offsets_is_convolution(kind: Any) -> None:
     """Offsets start as zeros, and all places with the weight 1, as in MXNet, whose names the parameters have."""
     layer, plain = kind(4, 3, 2, 1, groups=2, num_deformable_group=2), nn.Conv2D(4, 3, 2, 1, groups=2)
     x = normal(2, 4, 6, 5).astype("float32")
@@ -196,7 +196,7 @@ def test_convolutions_that_are_not_bent_yet_are_plain(kind: Any) -> None:
     assert all(np.abs(p.grad()).max() > 0 for p in layer.collect_params().values())
 
 
-def test_convolutions_that_cannot_be_bent() -> None:
+def test_invalid_deformable_convolutions_raise() -> None:
     x, w = np.zeros((1, 4, 5, 5)), np.zeros((2, 4, 3, 3))
     with pytest.raises(ValueError, match=r"deformable_convolution: offset must have shape \(1, 18, 3, 3\), got"):
         npx.deformable_convolution(x, np.zeros((1, 9, 3, 3)), w)
@@ -266,7 +266,7 @@ def test_variational_dropout_drops_the_same_in_all_steps() -> None:
     assert set(first) == {"inputs", "states", "outputs"}
 
 
-def test_cells_around_cells_refuse_shares_that_are_none() -> None:
+def test_modifier_cells_refuse_invalid_rates() -> None:
     with pytest.raises(ValueError, match=r"ZoneoutCell: zoneout_states must be in \[0, 1\), got 1"):
         rnn.ZoneoutCell(rnn.GRUCell(2), 0, 1)
     with pytest.raises(ValueError, match=r"VariationalDropoutCell: drop_states must be in \[0, 1\), got -0.5"):

@@ -1,4 +1,4 @@
-"""Layer, group and instance norm as one operation: gradients to second order, dtypes, sizes, and what they keep."""
+"""Layer, group and instance norm as one operation: gradients to second order, dtypes, sizes, and saved arrays."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_gradients_of_gradients(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_recorded_gradients_are_those_that_are_not(name: str) -> None:
+def test_recorded_gradients_equal_unrecorded_ones(name: str) -> None:
     norm, shape, n = CASES[name]
     x, gamma, beta = leaves(shape, n)
     rates = array(RNG.normal(size=shape))
@@ -88,7 +88,7 @@ def test_a_hybridized_block_gives_the_same_bits(layer: str) -> None:
 
 
 @pytest.mark.parametrize("norm", [npx.layer_norm, npx.group_norm, npx.instance_norm])
-def test_they_keep_nothing_but_their_data(norm: Norm) -> None:
+def test_norms_save_only_their_data(norm: Norm) -> None:
     x, gamma, beta = np.array(RNG.normal(size=(8, 50, 4, 50))), np.ones(50), np.zeros(50)
     for leaf in (x, gamma, beta):
         leaf.attach_grad()
@@ -101,7 +101,7 @@ def test_they_keep_nothing_but_their_data(norm: Norm) -> None:
     y.backward()
 
 
-def test_a_large_mean_costs_no_places() -> None:
+def test_a_large_mean_does_not_cancel_digits() -> None:
     rows = RNG.normal(size=(6, 40)).astype("float32") + numpy.float32(1000)
     rates = RNG.normal(size=(6, 40))
     found = []
@@ -143,7 +143,7 @@ def test_dtypes_are_promoted(data: str, factors: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize("shape", [(0, 4), (2, 0), (0, 4, 3), (2, 4, 0)], ids=str)
-def test_of_nothing(shape: tuple[int, ...]) -> None:
+def test_norms_of_empty_arrays(shape: tuple[int, ...]) -> None:
     n = shape[1]
     for norm in (lambda *a: npx.layer_norm(*a, axis=1), npx.group_norm, npx.instance_norm)[: len(shape)]:
         x, gamma, beta = leaves(shape, n)

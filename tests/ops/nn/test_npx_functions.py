@@ -65,7 +65,7 @@ def test_logarithms_of_probabilities_have_gradients() -> None:
     assert_close(p.grad, wanted)
 
 
-def test_classes_of_nothing_and_other_shapes() -> None:
+def test_categorical_of_empty_and_other_shapes() -> None:
     assert npx.random.categorical([0.0, 1.0]).shape == ()
     assert npx.random.categorical(np.ones((0, 3)), 2).asnumpy().shape == (0, 2)
     assert npx.random.categorical(np.ones((2, 3)), 0).asnumpy().shape == (2, 0)
@@ -75,7 +75,7 @@ def test_classes_of_nothing_and_other_shapes() -> None:
 
 
 @pytest.mark.parametrize("logit", [-1.5, 0.0, 2.0])
-def test_logits_say_how_probable_ones_are(logit: float) -> None:
+def test_bernoulli_from_logits(logit: float) -> None:
     share = 1 / (1 + numpy.exp(-logit))
     for given in (logit, np.full(40_000, logit)):
         x = npx.random.bernoulli(logit=given, size=40_000, dtype="int8")
@@ -171,7 +171,7 @@ def test_statistics_that_norms_have_used() -> None:
     assert_close(root, numpy.sqrt(values.reshape(4, 3, -1).var(2) + eps))
 
 
-def test_softmax_of_single_numbers_and_of_nothing() -> None:
+def test_softmax_of_scalars_and_empty_arrays() -> None:
     assert npx.softmax(np.array(3.0)).item() == 1
     assert npx.log_softmax(np.array(3.0)).item() == 0
     for shape, axis in (((3, 0, 4), 1), ((3, 0, 4), -1), ((0,), 0)):
@@ -190,7 +190,7 @@ def test_softmax_of_single_numbers_and_of_nothing() -> None:
     )
 
 
-def test_slopes_that_are_drawn() -> None:
+def test_random_slopes_of_rrelu() -> None:
     x = -np.ones(1000)
     with autograd.train_mode():
         drawn = -npx.leaky_relu(x, act_type="rrelu", lower_bound=0.2, upper_bound=0.4).asnumpy()
@@ -217,7 +217,7 @@ def test_arrays_of_numpy_are_shared_or_copied() -> None:
         npx.from_numpy([1])
 
 
-def test_capsules_hold_the_values_of_their_time() -> None:
+def test_capsules_keep_their_values() -> None:
     x = np.arange(3)
     capsule = npx.to_dlpack_for_read(x)
     x += 1
@@ -265,7 +265,7 @@ def test_hard_negatives_alone_are_learnt() -> None:
     assert find(negative_mining_ratio=0.1, minimum_negative_samples=3) == [[1, 0, 0, 0]]
 
 
-def test_conditions_that_do_not_hold_are_errors_where_they_are_read() -> None:
+def test_failed_constraints_raise_at_the_read() -> None:
     x = np.array([1.0, -1.0])
     held = npx.constraint_check(x > 0, "x must be positive")
     with pytest.raises(ValueError, match="constraint_check: x must be positive"):
@@ -273,7 +273,7 @@ def test_conditions_that_do_not_hold_are_errors_where_they_are_read() -> None:
     assert npx.constraint_check(x < 2).item() is True
 
 
-def test_names_of_before_are_those_of_now() -> None:
+def test_old_names_are_aliases() -> None:
     assert (np.NaN != np.NAN, np.PINF, np.NINF) == (True, numpy.inf, -numpy.inf)
     assert np.round_ is np.round
     assert np.alltrue is np.all

@@ -1,4 +1,4 @@
-"""A recurrent layer as one op gives what its steps give, and so do its gradients."""
+"""A recurrent layer as one op has the results and gradients of its steps."""
 
 from typing import Any
 
@@ -93,7 +93,7 @@ def test_gradients_of_gradients_are_those_of_the_steps(
 @pytest.mark.parametrize("backwards", [False, True])
 @pytest.mark.parametrize("size", [(1, 2, 3), *SIZES[1:]], ids=str)
 @pytest.mark.parametrize(("mode", "activation"), RULES)
-def test_without_states_they_are_zeros(mode: str, activation: str, size: Any, backwards: bool) -> None:
+def test_missing_states_are_zeros(mode: str, activation: str, size: Any, backwards: bool) -> None:
     def everything(given: bool) -> list[numpy.ndarray]:
         values = inputs(mode, size, "float64")
         with autograd.record():
@@ -139,7 +139,7 @@ def test_an_lstm_writes_into_the_memory_of_its_operands() -> None:
 
     with configured(engine="async", passes="drop,fuse"):
         expected, taken = program()
-        assert taken["rnn"] == 6 * nbytes  # results, cells, and four gates for the way back
+        assert taken["rnn"] == 6 * nbytes  # results, cells, and four gates for the backward pass
         assert taken["rnn_back"] >= 4 * nbytes
         of_states = taken["rnn_back"] - 4 * nbytes
     with configured(engine="async", passes="drop,fuse,reuse"):
@@ -159,7 +159,7 @@ def test_values_beyond_the_range_of_the_functions_saturate() -> None:
         numpy.testing.assert_array_equal(y.asnumpy().ravel(), numpy.tanh(numpy.array(values, dtype)))
 
 
-def test_outputs_must_not_be_overwritten_before_the_way_back() -> None:
+def test_outputs_must_not_be_overwritten_before_backward() -> None:
     values = inputs("lstm", (2, 3, 4), "float32")
     with autograd.record():
         y, _ = run("lstm", "tanh", False, values)

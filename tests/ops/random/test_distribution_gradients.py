@@ -130,7 +130,7 @@ def test_gamma_gradients_reach_shape_and_scale(dtype: str) -> None:
     numpy.testing.assert_allclose(s.grad.asnumpy()[:, 0], standard.sum(1), rtol=tolerance)
 
 
-def test_of_gamma_numbers_there_are_no_second_gradients() -> None:
+def test_second_gradients_of_gamma_numbers_raise() -> None:
     (a,) = leaves(2.0)
     with autograd.record():
         (slope,) = autograd.grad(np.random.gamma(a), [a], create_graph=True)

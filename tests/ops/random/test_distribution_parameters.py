@@ -55,7 +55,7 @@ def named(name: str) -> str:
 
 @pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize("form", [float, lambda v: [v], lambda v: numpy.array([v])], ids=["number", "list", "NumPy's"])
-def test_known_parameters_are_looked_at_in_the_call(source: str, form: Callable[[Any], Any]) -> None:
+def test_known_parameters_are_checked_in_the_call(source: str, form: Callable[[Any], Any]) -> None:
     for name, i, value in CASES:
         args = arguments(name, i, value)
         given = args if form is float else [form(v) for v in args]
@@ -68,7 +68,7 @@ def test_known_parameters_are_looked_at_in_the_call(source: str, form: Callable[
 
 
 @pytest.mark.parametrize("source", SOURCES)
-def test_parameters_that_come_late_are_looked_at_then(source: str, gate: None) -> None:
+def test_pending_parameters_are_checked_when_computed(source: str, gate: None) -> None:
     issued = []
     for name, i, value in CASES:
         args = arguments(name, i, value)
@@ -89,14 +89,14 @@ def test_parameters_that_come_late_are_looked_at_then(source: str, gate: None) -
 
 
 @pytest.mark.parametrize("name", ["hypergeometric", "triangular"])
-def test_known_parameters_are_looked_at_beside_late_ones(name: str) -> None:
+def test_known_parameters_are_checked_despite_pending_ones(name: str) -> None:
     late = np.array([0])
     wrong: list[Any] = [-1, late, 1] if name == "hypergeometric" else [2.0, 1.0, late]
     with pytest.raises(ValueError, match=f"^{name}: .+, got "):
         getattr(np.random, name)(*wrong)
 
 
-# --- several values that belong together: (the call, what the error says) -------------------------
+# --- several values that belong together: (the call, the error's text) -- -------------------------
 
 rng = np.random.default_rng(0)
 Form = Callable[[Any], Any]
@@ -171,7 +171,7 @@ def test_the_last_category_has_the_remaining_probability() -> None:
     assert np.random.multinomial(5, [[0.0, 0.0], [1.0, 0.0]], size=(3, 2)).tolist() == [[[0, 5], [5, 0]]] * 3
 
 
-def test_gradients_come_through_a_look(engine: str) -> None:
+def test_gradients_pass_through_checks(engine: str) -> None:
     from forerun import autograd
 
     scale = np.array([1.0, 2.0])
@@ -183,7 +183,7 @@ def test_gradients_come_through_a_look(engine: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "int8", "uint64", "bool"])
-def test_values_of_all_dtypes_are_looked_at(dtype: str, engine: str) -> None:
+def test_values_of_all_dtypes_are_checked(dtype: str, engine: str) -> None:
     values = np.ones(1000).astype(getattr(np, dtype) if dtype == "bfloat16" else dtype)
     assert np.random.normal(0.0, values).shape == (1000,)
     strided = np.zeros((600, 2)).astype(values.dtype)[:, 0]

@@ -190,7 +190,7 @@ def test_states_can_be_kept():
         first = [rng.normal(size=3).tolist(), rng.gamma(2.0, size=3).tolist()]
         rng.set_state(state)
         assert [rng.normal(size=3).tolist(), rng.gamma(2.0, size=3).tolist()] == first
-        with pytest.raises(ValueError, match="set_state: state must be what"):
+        with pytest.raises(ValueError, match="set_state: state must be the state of"):
             rng.set_state(("MT19937", [1, 2]))
     rng = np.random.default_rng(3)
     state = rng.bit_generator.state
@@ -200,7 +200,7 @@ def test_states_can_be_kept():
 
 
 def test_threads_share_a_generator():
-    """Each call gets a number of its own: together they draw what one thread draws."""
+    """Each call gets a number of its own: together they draw the numbers of one thread."""
     rng, each, threads = np.random.default_rng(3), 200, 4
     found: list[list[float]] = []
 
@@ -266,7 +266,7 @@ def test_integers_of_arrays():
     assert (x.max(0) == numpy.broadcast_to(high, (2, 2)) - 1).all()
 
 
-def test_nothing_waits():
+def test_methods_do_not_wait():
     """Each method returns while the inputs of its parameters are delayed."""
     go = threading.Event()
     late = np.array(forerun.npx.host(lambda: (go.wait(), numpy.float64(0.5))[1], [], [((), "float64")])[0])

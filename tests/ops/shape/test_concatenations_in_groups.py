@@ -110,8 +110,8 @@ class TestConcatenations:
     def test_with_an_empty_one(self):
         check(lambda m, x: m.concatenate([x[:0], x, x[5:5]]) + 1, random_floats(40, 3))
 
-    def test_beside_boxes_of_arrays(self):
-        """A group that would walk rows with what lies between them."""
+    def test_concatenation_with_boxes_of_arrays(self):
+        """A group that would compute rows with the gaps between them."""
 
         def program(m: Any, x: Any) -> Any:
             inner = x[1:-1, 1:-1] - x[:-2, 1:-1] * x[2:, 1:-1] + x[1:-1, 2:]

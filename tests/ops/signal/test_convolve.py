@@ -28,7 +28,7 @@ def test_sums_of_neighbours(dtype: str, k: int, n: int) -> None:
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_they_are_the_same_whenever_they_run(name: str) -> None:
+def test_results_do_not_depend_on_timing(name: str) -> None:
     x, w = GENERATOR.standard_normal(100_000), GENERATOR.standard_normal(7)
     found = getattr(np, name)(np.array(x) + 0, np.array(w) + 0, "same").numpy()
     forerun.waitall()

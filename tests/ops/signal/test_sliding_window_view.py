@@ -25,7 +25,7 @@ def test_rejects_the_same_input_as_numpy(shape: tuple[int, ...], args: tuple[Any
         windows(np.zeros(shape), *args)
 
 
-def test_numpys_function_comes_here() -> None:
+def test_numpys_function_calls_forerun() -> None:
     found = numpy.lib.stride_tricks.sliding_window_view(np.arange(4), 2)
     assert isinstance(found, np.ndarray)
     assert found.tolist() == [[0, 1], [1, 2], [2, 3]]

@@ -1,4 +1,4 @@
-"""Sorting by counting and by digits, and of lines side by side: what NumPy gives, whatever the integers are."""
+"""Sorting by counting and by digits, and of lines side by side: NumPy's results for all integers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Distinct values of integers, by a table where they lie close together: what NumPy returns."""
+"""Distinct values of integers, by a table where they lie close together: NumPy's results."""
 
 from __future__ import annotations
 

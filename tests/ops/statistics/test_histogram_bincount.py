@@ -1,4 +1,4 @@
-"""Counts of integers: what NumPy's histogram gives for those of one byte, and what bincount refuses."""
+"""Counts of integers: NumPy's histogram of integers of one byte, and refused arguments of bincount."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Statistics where there is nothing to count, and what of them gradients see."""
+"""Statistics where there is nothing to count, and their gradients."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_a_column_of_nan_gives_nan(name: str) -> None:
     assert got[1] == (0.0 if name in ("nanvar", "nanstd") else 1.0)
 
 
-def test_sums_and_products_of_nan_are_those_of_nothing() -> None:
+def test_nansum_and_nanprod_of_nan_are_the_identities() -> None:
     x = np.array([NAN, NAN])
     assert np.nansum(x).item() == 0
     assert np.nanprod(x).item() == 1
@@ -27,7 +27,7 @@ def test_sums_and_products_of_nan_are_those_of_nothing() -> None:
     assert np.nancumprod(x).tolist() == [1, 1]
 
 
-def test_nothing_flows_to_nan() -> None:
+def test_gradient_of_nan_elements_is_zero() -> None:
     x = np.array([NAN, 2.0, 5.0])
     for function, want in ((np.nanmax, [0, 0, 1]), (np.nansum, [0, 1, 1]), (np.nanmean, [0, 0.5, 0.5])):
         x.attach_grad()

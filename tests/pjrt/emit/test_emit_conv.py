@@ -81,7 +81,7 @@ POOLS = {
 @pytest.mark.parametrize("largest", [True, False])
 @pytest.mark.parametrize("case", POOLS)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_pooling_and_the_way_back(plugin: Plugin, case: str, largest: bool, dtype: str) -> None:
+def test_pooling_and_its_gradient(plugin: Plugin, case: str, largest: bool, dtype: str) -> None:
     shape, kernel, stride = POOLS[case]
     x = numpy.round(numbers(shape, 1, dtype) * 2)  # many are equal
     counts = tuple((n - k) // s + 1 for n, k, s in zip(shape[1:], kernel, stride))

@@ -108,7 +108,7 @@ def test_the_smallest_numbers_are_true(plugin: Plugin, dtype: str) -> None:
     assert got.tolist() == values.astype(bool).tolist()
 
 
-def test_an_error_function_has_its_digits_where_it_is_small(plugin: Plugin) -> None:
+def test_erfc_is_accurate_for_small_results(plugin: Plugin) -> None:
     x = numpy.linspace(-6, 25, 5001)
     want = numpy.array([math.erfc(v) for v in x])
     got = compute(plugin, "elementwise", "erfc", [x], x.shape, "float64", types=("float64",) * 2)

@@ -181,7 +181,7 @@ DOMAINS: dict[str, tuple[Callable[[Any], Any], ...]] = {
 }
 
 
-def test_all_that_is_not_exact_is_measured() -> None:
+def test_every_inexact_function_is_measured() -> None:
     assert set(DOMAINS) == set(ULPS)
 
 
@@ -278,7 +278,7 @@ def test_masked(plugin: Plugin) -> None:
 
 
 def test_every_ufunc_of_the_front_end_has_a_lowering() -> None:
-    """For the dtypes of its first loop; what has none runs on the host."""
+    """For the dtypes of its first loop; others run on the host."""
     from forerun import _core
 
     ufuncs = {name for name, op in operations._entries.items() if isinstance(op.thing, _core.Ufunc)}

@@ -75,7 +75,7 @@ def test_all_steps_of_a_layer(plugin: Plugin, rule: str, reversed_: bool) -> Non
 
 @pytest.mark.parametrize("reversed_", [False, True])
 @pytest.mark.parametrize("rule", list(GATES))
-def test_the_way_back_of_a_layer(plugin: Plugin, rule: str, reversed_: bool) -> None:
+def test_backward_of_a_layer(plugin: Plugin, rule: str, reversed_: bool) -> None:
     given = operands(rule)
     gy, gc = numbers((STEPS, BATCH, UNITS), 6), numbers((BATCH, UNITS), 7) * (rule == "lstm")
 
@@ -103,7 +103,7 @@ def test_the_way_back_of_a_layer(plugin: Plugin, rule: str, reversed_: bool) -> 
     found = dict(zip(gives, got))
     for name, of in (("gx", "x"), ("gh", "h"), *((("gc0", "c"),) if rule == "lstm" else ())):
         numpy.testing.assert_allclose(found[name], slope(of).reshape(-1), rtol=1e-5, atol=1e-7)
-    # Of what the state gave: its sum is the gradient of the bias.
+    # Of the state's terms: its sum is the gradient of the bias.
     total = found["gu"].reshape(-1, GATES[rule] * UNITS).sum(0)
     numpy.testing.assert_allclose(total, slope("b"), rtol=1e-5, atol=1e-7)
 
@@ -126,7 +126,7 @@ def test_transforms(plugin: Plugin, name: str, dtype: str, n: int) -> None:
         assert abs(got - expected).max() <= 8 * numpy.finfo(real).eps * max(1, abs(expected).max())
 
 
-def test_transforms_of_nothing_and_those_that_there_are_not(plugin: Plugin) -> None:
+def test_empty_and_unsupported_transforms(plugin: Plugin) -> None:
     x, factor = numpy.zeros((0, 4), "complex64"), numpy.float32(1)
     assert emit(spec("fft", "dct", [x, factor], [x], axis=1)) is None
     assert_same(compute(plugin, "fft", "fft", [x, factor], (0, 4), "complex64", axis=1), x)

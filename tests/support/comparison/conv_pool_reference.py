@@ -1,4 +1,4 @@
-"""Convolution and pooling in plain loops over windows, in NumPy: what the tests compare with."""
+"""Convolution and pooling in plain loops over windows, in NumPy: the reference of the tests."""
 
 import itertools
 from collections.abc import Callable, Iterator
@@ -61,7 +61,7 @@ def deconvolution(
 def windows(
     data: Any, kernel: Any, stride: Any, pad: Any, full: bool
 ) -> Iterator[tuple[tuple[int, ...], numpy.ndarray, int]]:
-    """The place of each window, what of the data lies in it, and how many elements of data and padding do."""
+    """The place of each window, the data in it, and the number of its elements of data and padding."""
     n = data.ndim - 2
     kernel, stride, pad = per_axis(kernel, n, 1), per_axis(stride, n, 1), per_axis(pad, n, 0)
     more = [e + 2 * p - k for e, p, k in zip(data.shape[2:], pad, kernel)]

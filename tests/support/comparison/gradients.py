@@ -65,7 +65,7 @@ def leaves(arrays: list[numpy.ndarray], argnums: list[int]) -> list[Any]:
 
 
 def zero_of(made: list[Any]) -> Any:
-    """Zero, computed from all leaves: what it is added to is on the tape."""
+    """Zero, computed from all leaves: a sum with it is on the tape."""
     return sum(((x * 0).sum().real for x in made if x.grad is not None), start=np.zeros((), "float64"))
 
 

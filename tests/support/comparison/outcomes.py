@@ -15,7 +15,8 @@ def outcome(
 ) -> Any:  # fmt: skip
     """Return `read` of a function's result, or the exception that the call or the reading raises.
 
-    read: `arrays_of` by default. error: makes of the exception what is given in its place. Warnings are ignored.
+    read: `arrays_of` by default. error: a function of the exception, whose result takes its place. Warnings are
+    ignored.
     """
     with warnings.catch_warnings(), numpy.errstate(all="ignore"):
         warnings.simplefilter("ignore")
@@ -31,7 +32,7 @@ def arrays_of(found: Any) -> list[numpy.ndarray]:
 
 
 def comparable(found: Any) -> Any:
-    """A result as what can be compared: containers, dtypes, shapes and bytes."""
+    """A result in a form that can be compared: containers, dtypes, shapes and bytes."""
     if isinstance(found, (tuple, list)):
         return type(found), [comparable(x) for x in found]
     return (found.dtype, found.shape, found.numpy().tobytes()) if hasattr(found, "numpy") else found

@@ -1,4 +1,4 @@
-"""Random arrays, indices and values, for what compares indexing with NumPy's; and the comparison."""
+"""Random arrays, indices and values, for comparisons of indexing with NumPy's; and the comparison."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def dtype_of(name: str) -> numpy.dtype[Any]:
 
 
 def paths() -> list[Path]:
-    """The libraries of plugins: FORERUN_PJRT_TEST_PLUGINS, between colons; else what lies in build/plugins."""
+    """The libraries of plugins: FORERUN_PJRT_TEST_PLUGINS, between colons; else the files in build/plugins."""
     given = os.environ.get("FORERUN_PJRT_TEST_PLUGINS")
     if given is not None:
         return [Path(path) for path in given.split(":") if path]

@@ -33,7 +33,7 @@ def _task(go: threading.Event, begun: threading.Event, fails: str) -> Callable[.
 class HeldTask:
     """A host task that begins when it may, and ends when `go` is set, or its block ends. `result` is its array.
 
-    value: what it gives, an array; 1 if there is none. fails: it raises KeyError of this text instead. go: the event,
+    value: its value, an array; 1 by default. fails: it raises KeyError of this text instead. go: the event,
     which several tasks may share.
     """
 

@@ -1,4 +1,4 @@
-"""Programs in each choice of the passes of planning: what these did, and that no bit differs."""
+"""Programs in each choice of the passes of planning: their counts, and that no bit differs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def pass_counts() -> dict[str, int]:
 
 
 def results_and_pass_counts(program: Callable[..., Any], *inputs: Any) -> tuple[Any, dict[str, int]]:
-    """Results of a program that is issued as a whole before anything starts; and what the passes did."""
+    """Results of a program that is issued as a whole before anything starts; and the counts of the passes."""
     arrays = [np.array(x) for x in inputs]
     forerun.waitall()
     before = pass_counts()
@@ -36,7 +36,7 @@ def results_and_pass_counts(program: Callable[..., Any], *inputs: Any) -> tuple[
 
 
 def check_all_passes(program: Callable[..., Any], *inputs: Any) -> dict[str, int]:
-    """Runs a program step by step, and with each choice of passes; returns what all of them did."""
+    """Runs a program step by step, and with each choice of passes; returns the counts of all passes."""
     with configured(engine="sync", passes=""):
         expected = bits_of(program(*(np.array(x) for x in inputs)))
     did: dict[str, int] = {}

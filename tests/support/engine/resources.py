@@ -49,11 +49,11 @@ def leaks(before: dict[str, int]) -> dict[str, int]:
 def _end_work() -> None:
     _core.wait_mark(_core.mark())
     order.sweep()
-    gc.collect(1)  # what is young, which is little: mostly that is all
+    gc.collect(1)  # the young objects, which are few: usually this suffices
 
 
 def eventually(condition: Callable[[], bool]) -> bool:
-    """Whether it holds once the interpreter, or a thread, has done what it was asked to do between instructions."""
+    """Whether it holds once the interpreter, or a thread, has run its work between instructions."""
     return any(condition() for _ in range(100_000))
 
 
@@ -69,7 +69,7 @@ def open_files() -> list[str]:
 class Peak:
     """How much more memory the process has had since this was made than it had then.
 
-    getrusage's peak is not a measure of that: it has seen all that came before, even what the process had been that
+    getrusage's peak is not a measure of that: it includes everything before, even the memory of the process that
     started this one.
     """
 

@@ -28,7 +28,7 @@ def wait_until_ready(arrays: list[Any]) -> None:
 
 
 class ResultThread(threading.Thread):
-    """Runs a function, and keeps what it returned or raised."""
+    """Runs a function, and keeps its result or error."""
 
     def __init__(self, function: Callable[[], Any]) -> None:
         super().__init__(daemon=True)

@@ -1,4 +1,4 @@
-"""Reads and writes past the memory of the system: what a file system does, what it keeps, which reads are tried."""
+"""Reads and writes past the memory of the system: the kind of a file system, its cached pages, and the tried reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Blocks for tests of recorded calls, and what their training gives."""
+"""Blocks for tests of recorded calls, and the results of their training."""
 
 from __future__ import annotations
 

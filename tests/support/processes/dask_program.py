@@ -1,4 +1,4 @@
-"""Dask Array with forerun's chunks on two worker processes: prints what each case gives, as JSON.
+"""Dask Array with forerun's chunks on two worker processes: prints the result of each case, as JSON.
 
     python -m tests.support.processes.dask_program FOLDER
 
@@ -69,7 +69,7 @@ def moved(client: Client, x: Any) -> dict[str, Any]:
 
 
 def failed(x: Any) -> dict[str, Any]:
-    """Read what was computed from a chunk that failed, on its own worker or another one."""
+    """Read a result of a failed chunk, on its own worker or another one."""
     broken = x.rechunk((16, 16)).map_blocks(singular, chunks=(16, 16), dtype="float64")
     found = {}
     for name, y in {"chunk": broken.blocks[0, 0], "sum of all": broken.sum()}.items():

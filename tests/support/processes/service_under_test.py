@@ -74,7 +74,7 @@ class Meter(selectors.DefaultSelector):
         return ready
 
     async def read(self, request: web.Request) -> web.Response:
-        """GET /meter: what has been seen since the last time."""
+        """GET /meter: the measurements since the last time."""
         seen = {"turn": self.turn, "turns": self.turns, "threads": len(os.listdir("/proc/self/task"))}
         self.turn = self.turns = 0.0
         return web.json_response(seen)
@@ -87,7 +87,7 @@ async def gate(request: web.Request) -> web.Response:
 
 
 async def open_gate(app: web.Application) -> None:
-    """At the shutdown: what is held now comes to its end."""
+    """At the shutdown: held operations run to their end."""
     _core.gate(False)
 
 

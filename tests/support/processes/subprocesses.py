@@ -1,4 +1,4 @@
-"""Programs in a Python of their own, for what a process does as a whole."""
+"""Programs in a Python of their own, for tests of a process as a whole."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ START = "import forerun\nfrom forerun import np, _core\nfrom forerun.np import h
 
 
 def command(program: str, early: str = "") -> list[str]:
-    """The command line that runs a program behind `START`, which stands behind `early`."""
+    """The command line that runs a program after `START`, which comes after `early`."""
     return [sys.executable, "-W", "error", "-c", early + START + program]
 
 

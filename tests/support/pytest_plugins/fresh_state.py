@@ -17,7 +17,7 @@ from tests.support.engine.settings import put_back
 
 def _reset() -> None:
     _core.wait_mark(_core.mark())
-    _core.unseen_failures()  # else a barrier of the next test would raise what this one has left unread
+    _core.unseen_failures()  # else a barrier of the next test would raise this one's unread errors
     npx.reset_np()
     _core.seed(0)  # else the numbers that a test draws would depend on which ones ran before it
     autograd.set_recording(False)
@@ -27,7 +27,7 @@ def _reset() -> None:
 
 @pytest.fixture(autouse=True)
 def fresh() -> Iterator[None]:
-    """Switches, default dtypes and random numbers as at first, and settings put back, whatever a test did."""
+    """Switches, default dtypes and random numbers as at first, and settings put back, after any test."""
     before = forerun.config()
     _reset()
     yield

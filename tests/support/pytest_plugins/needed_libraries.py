@@ -1,6 +1,6 @@
 """Doctests and pages that import a library which `make test` does not install are skipped where it is missing.
 
-The libraries are those of the extra `adapters`; `make adapters` runs what is skipped here.
+The libraries are those of the extra `adapters`; `make adapters` runs the tests that are skipped here.
 """
 
 from __future__ import annotations

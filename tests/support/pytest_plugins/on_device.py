@@ -102,14 +102,14 @@ class OnDevice:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[pytest.TestReport]:
-        """Pass over what a test of the list leaves behind: the traceback of its failure holds arrays."""
+        """Ignore leaks of a test of the list: the traceback of its failure holds arrays."""
         report: pytest.TestReport = yield
         if report.when == "teardown" and report.failed and item.get_closest_marker("xfail"):
             report.outcome, report.longrepr = "passed", None
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Note what became of the tests of the list."""
+        """Note the outcomes of the tests of the list."""
         if report.when == "call" or report.outcome == "failed":
             for entry in self.entries:
                 if entry.matches(report.nodeid):

@@ -1,4 +1,5 @@
-"""A time limit for each test: one that hangs says what is pending and where every thread stands, and ends the run."""
+"""A time limit for each test: one that hangs prints the pending operations and the line of every thread, and ends the
+run."""
 
 from __future__ import annotations
 

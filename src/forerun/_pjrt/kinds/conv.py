@@ -55,7 +55,7 @@ def _high(
 
 
 def conv_back(call: Call) -> Sequence[Value]:
-    """The gradient of the data: a convolution of the results, spread out, with the turned weight."""
+    """The gradient of the data: a convolution of the results, spread out, with the flipped weight."""
     if (empty := _empty(call)) is not None:
         return empty
     b, (y, w), (out,) = call.b, _wide(call), call.spec.outputs

@@ -1,7 +1,7 @@
 """Elements at indices: read, written, and combined with values.
 
 Indices are checked only if the spec asks for it: the module has then a result more, which is true if one of them is out
-of range. Elements that several values are written to get the last of them, whatever the order in which a device writes.
+of range. An element to which several values are written gets the last of them, in any order in which a device writes.
 Sums of floating numbers at one place are made in the device's order.
 """
 

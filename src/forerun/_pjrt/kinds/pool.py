@@ -1,4 +1,4 @@
-"""Pooling: the largest element of each window, or the sum; and the way back."""
+"""Pooling: the largest element of each window, or the sum; and their gradients."""
 
 from __future__ import annotations
 

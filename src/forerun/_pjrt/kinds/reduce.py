@@ -44,7 +44,7 @@ def highest(dtype: str) -> complex:
 
 
 def neutral(name: str, dtype: str) -> complex | None:
-    """The element that changes no other; None if a ufunc has no such element, or is none that reduces.
+    """The element that changes no other; None if a ufunc has no such element, or does not reduce.
 
     >>> neutral("add", "int8"), neutral("minimum", "int8"), neutral("arctan2", "float32")
     (0, 127, None)

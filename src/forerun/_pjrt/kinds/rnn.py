@@ -1,4 +1,4 @@
-"""Recurrent layers: all steps of a sequence in one loop, for one layer in one direction, and the way back."""
+"""Recurrent layers: all steps of a sequence in one loop, for one layer in one direction, and the backward pass."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ def _gates(b: Builder, x: Value, count: int) -> list[Value]:
 
 
 def _step(b: Builder, rule: str, x: Value, u: Value, h: Value, c: Value) -> tuple[Value, Value, list[Value]]:
-    """The states after a step, and what the way back needs. x, u: what input and state give to the gates."""
+    """The states after a step, and the values that the backward pass needs. x, u: input's and state's terms of the
+    gates."""
     if rule == "tanh":
         return _tanh(b, x + u), c, []
     if rule == "relu":
@@ -87,13 +88,13 @@ def rnn(call: Call) -> Sequence[Value] | None:
     return b.loop(start, lambda i, *_: i < steps, step)[6:]
 
 
-# --- the way back
+# --- backward pass
 
 
 def _step_back(
     b: Builder, rule: str, g: Value, dc: Value, states: Sequence[Value], kept: Sequence[Value]
 ) -> tuple[list[Value], list[Value], Value | None, Value]:
-    """The gradients of what input and state gave to the gates, and of the states before without the products.
+    """The gradients of the input's and the state's terms of the gates, and of the previous states without the products.
 
     g: the gradient of the state after the step. states: those before it, and those after it.
     """

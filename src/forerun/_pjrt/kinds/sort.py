@@ -15,7 +15,7 @@ __all__ = ["argsort", "sort"]
 
 
 def _before(b: Builder, x: Value, y: Value) -> Value:
-    """Whether x stands before y, as NumPy sorts."""
+    """Whether x comes before y in NumPy's order."""
     if x.dtype == "bool":
         return ~x & y
     if is_complex(x.dtype):

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["FORMAT", "FORMATS", "Reader", "NotExportable", "applied", "computed", "fitted", "operations_of"]
 
 FORMAT = "forerun operations 2"
-# Those that are read, and what the names of operations in them are now.
+# The formats that are read, each with a function from its names of operations to the present ones.
 FORMATS: dict[str, Callable[[str], str]] = {"forerun operations 1": of_format_1, FORMAT: str}
 _SCALARS = (type(None), bool, int, float, str)
 
@@ -39,7 +39,7 @@ class NotExportable(ValueError):
 
 
 class _Teller:
-    """Writes down what results were made of. known: places on the tape of inputs and parameters, and their words."""
+    """Writes down how results were computed. known: places on the tape of inputs and parameters, and their words."""
 
     def __init__(self, known: Mapping[tuple[int, int], Any], since: int) -> None:
         self.known, self.since = known, since
@@ -55,7 +55,7 @@ class _Teller:
             if node is None or isinstance(node, Variable) or (id(node), x.index) in self.known or id(node) in found:
                 continue
             if node.seq <= self.since:
-                raise NotExportable("forward must not use what was recorded before")
+                raise NotExportable("forward must not use arrays that were recorded before")
             found[id(node)] = node
             todo += _arrays_in((node.inputs, node.attrs))
         nodes = sorted(found.values(), key=lambda node: node.seq)
@@ -112,7 +112,7 @@ def _arrays_in(value: ArrayLike) -> list[Any]:
 def operations_of(
     function: Callable[..., Any], inputs: Sequence[Any], parameters: Mapping[str, Any]
 ) -> tuple[list[Any], Any, list[Any]]:
-    """Run a function as if predicting, and write down what it computes: operations, results, constants.
+    """Run a function as if predicting, and write down its computation: operations, results, constants.
 
     inputs: its arguments. parameters: arrays that it uses, by name. Results: arrays in tuples and lists. Raises
     NotExportable.
@@ -208,7 +208,7 @@ class Reader:
             or (word == "record" and isinstance(v, list) and v and isinstance(v[0], str) and self.now(v[0]) in tuples)
         )
         if not good or len(value) != 1:
-            raise ValueError(f"imports: values must be what there is, got {str(value)[:100]}")
+            raise ValueError(f"imports: values must be of the known kinds, got {str(value)[:100]}")
         if word in ("tuple", "slice", "record", "full"):
             self.check(v, depth + 1)
 
@@ -256,11 +256,11 @@ def computed(reader: Reader, inputs: Sequence[Any], parameters: Mapping[str, Any
         return value(reader.result)
     except (TypeError, AttributeError, LookupError, ArithmeticError, RuntimeError) as error:
         name = reader.operations[len(made)][0].name if len(made) < len(reader.operations) else "result"
-        raise ValueError(f"SymbolBlock: operation {len(made)}, {name}, must fit what it gets: {error}") from None
+        raise ValueError(f"SymbolBlock: operation {len(made)}, {name}, must fit its inputs: {error}") from None
 
 
 def applied(op: Any, args: list[Any], rest: Any) -> Any:
-    """Return what an operation gives for inputs and the rest, as `Reader.operations` has them."""
+    """Return the result of an operation for inputs and the rest, as `Reader.operations` has them."""
     if isinstance(op, _core.Primitive):
         return op(*args, *(rest or ()))
     return op(*args) if isinstance(op, _core.Ufunc) else op.repeated(args, rest)

@@ -1,4 +1,4 @@
-"""Names of operations in files of the format "forerun operations 1", and what they are called now.
+"""Names of operations in files of the format "forerun operations 1", and their present names.
 
 That format named an operation, or a class of named tuples, by the module and variable that it was in. Those modules may
 be gone: this table stays as it is, but for values that are renamed.
@@ -81,7 +81,7 @@ _NAMES = {
 
 
 def of_format_1(name: str) -> str:
-    """Return the present name of an operation of the old format; an empty string if it had none of that name.
+    """Return the present name of an operation of the old format; an empty string if it had no operation of that name.
 
     Element-wise operations were called as NumPy calls them, after any module that used them.
 

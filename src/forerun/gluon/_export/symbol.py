@@ -1,4 +1,4 @@
-"""Blocks as files: what they compute and their parameters, for programs that do not have the block's code."""
+"""Blocks as files: their computation and their parameters, for programs that do not have the block's code."""
 
 from __future__ import annotations
 
@@ -72,10 +72,10 @@ class SymbolBlock(HybridBlock):
         *,
         device: Devices = None,
     ) -> SymbolBlock:
-        """Read what `export` wrote. input_names: one for each array that the block takes.
+        """Read a block that `export` wrote. input_names: one for each array that the block takes.
 
-        Parameters are read from `param_file`, or wait for `initialize`. ValueError for files in another format, or that
-        say what cannot be. Nothing in them is executed but registered operations, on arrays: forerun's, and those that
+        Parameters are read from `param_file`, or wait for `initialize`. ValueError for files in another format, or with
+        impossible contents. Nothing in them is executed but registered operations, on arrays: forerun's, and those that
         the program has registered itself.
         """
         block = SymbolBlock(_read(symbol_file))
@@ -124,7 +124,7 @@ HybridBlock._export = export
 
 
 def described(block: HybridBlock, called: Call) -> tuple[dict[str, Any], dict[str, Array]]:
-    """Return what a block computes, in words of JSON, and the parameters and constants by their names there.
+    """Return a block's computation, in words of JSON, and the parameters and constants by their names there.
 
     called: the structure of its arguments, and the specs of the arrays in it. The description is compared with
     the block on values of its own. ValueError if it cannot be described.
@@ -156,7 +156,7 @@ def described(block: HybridBlock, called: Call) -> tuple[dict[str, Any], dict[st
 
 
 def _unseen(run: Callable[..., Any], arrays: Sequence[Any]) -> Any:
-    """Return the results. NotExportable where the code looks at values on its way."""
+    """Return the results. NotExportable if the code reads values."""
     with ProgramCapture(()) as capture:
         result = run(*arrays)
         if capture.first_read is not None:
@@ -218,7 +218,7 @@ def _same(a: Array, b: Array) -> bool:
     return bool(a == b)
 
 
-# --- what a file says ------------------------------------------------------------------------------------------------
+# --- contents of a file ----------------------------------------------------------------------------------------------
 
 
 def _read(file: str | os.PathLike[str]) -> dict[str, Any]:

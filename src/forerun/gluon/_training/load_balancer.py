@@ -30,7 +30,7 @@ class LoadBalancer(tuple[Device, ...]):
     the next steps go on with the present shares until the times are known. At first shares are equal. Of the last five
     steps the median counts, and shares change only where a step would take five per cent less.
 
-    As sums over a batch are what is added over devices, losses that are one number per example need no further care.
+    Sums over a batch are added over devices, so that losses with one number per example need no further care.
     Where each device's loss is a mean, multiply it by its weight (`weights`).
 
     The shares follow measured times, so they differ from run to run, and results then differ by rounding.
@@ -126,7 +126,7 @@ class LoadBalancer(tuple[Device, ...]):
             return {device: self._clock(some) for device, some in found.items()}
 
     def _look(self) -> None:
-        """Take what has been measured by now."""
+        """Use the times that have been measured by now."""
         while self._waiting and all(x.ready for times in self._waiting[0][:2] for x in times.values()):
             begun, ended, sizes = self._waiting.popleft()
             if any(_core.is_poisoned(x) for times in (begun, ended) for x in times.values()):

@@ -26,7 +26,7 @@ def moved(state: State, weight: Array) -> State:
 
 
 def number(value: numpy.ndarray | None) -> int:
-    """Return a count that a file has. ValueError if it is none."""
+    """Return a count in a file. ValueError if the value is not a count."""
     if value is None or value.size != 1 or value.dtype.kind not in "iu":
         raise ValueError(f"load_states: counts must be integers, got {value!r}")
     return int(value.item())

@@ -22,7 +22,7 @@ class UsedGradients:
         self._versions: list[int] = []
 
     def follow(self, params: list[Copies]) -> None:
-        """Look after these parameters from now on; what is known of their gradients is kept."""
+        """Watch these parameters from now on; known versions of their gradients are kept."""
         known = dict(zip(((i, k) for i, copies in self._params for k in range(len(copies))), self._versions))
         self._params, self._arrays = params, [x for _, copies in params for x in copies]
         self._versions = [known.get((i, k), -1) for i, copies in params for k in range(len(copies))]

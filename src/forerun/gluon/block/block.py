@@ -118,7 +118,7 @@ class Block:
             self._changed(name)
 
     def _changed(self, what: str) -> None:
-        """Programs that were recorded of the block may no longer say what it does."""
+        """Note a change, after which captured programs of the block may be out of date."""
         note_change(self)
         _core.capture_refuse(f"its forward sets {type(self).__name__}.{what}")
 

@@ -1,4 +1,4 @@
-"""The programs of a block: what its calls are captured as, and what must be unchanged for them to be right."""
+"""The programs of a block, as which its calls are captured, and the state that must be unchanged for reuse."""
 
 from __future__ import annotations
 
@@ -73,10 +73,10 @@ class _Read(Snapshot):
         self.state_of: list[tuple[weakref.ref[Block], int]] = []
         self.parameters: list[Parameter] = []
         self.arrays: dict[Device, tuple[Any, ...]] = {}  # all parameters' arrays by device
-        self.not_captured_because = ""  # why calls run as they are written, whatever the arguments
+        self.not_captured_because = ""  # why calls with any arguments run as they are written
 
     def parameters_on(self, device: Device | None) -> tuple[Any, ...] | None:
-        """Return the parameters' arrays on a device; None if there is none of some."""
+        """Return the parameters' arrays on a device; None if a parameter has no array there."""
         found = []
         for p in self.parameters:
             copy = next((array for array in p._copies if device is None or array.device == device), None)
@@ -89,7 +89,7 @@ class _Read(Snapshot):
 
 
 class CaptureCache:
-    """The programs of a block, and what must be as it was for them to be right."""
+    """The programs of a block, and the state that must be unchanged for reuse."""
 
     read: _Read = stale(_Read)
     automatic = False  # whether calls are captured without `hybridize`
@@ -134,7 +134,7 @@ class CaptureCache:
             _inside_capture.on = before
 
     def _revalidate(self) -> _Read:
-        """Read again what depends on blocks and parameters, and forget the programs if a block has changed."""
+        """Read the state of blocks and parameters again, and forget the programs if a block has changed."""
         read = _Read()
         blocks = []
         for block in watched_tree(self.written.block, read):

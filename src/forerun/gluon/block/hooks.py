@@ -18,7 +18,7 @@ __all__ = ["Hook", "Hooks", "monitor"]
 
 
 class Hook:
-    """A function that a block calls; `detach`, or the end of a `with` block, takes it away again."""
+    """A function that a block calls; `detach`, or the end of a `with` block, removes it."""
 
     def __init__(self, block: Block, hooks: dict[int, Callable[..., Any]], function: Callable[..., Any]) -> None:
         self._block, self._hooks = block, hooks
@@ -56,7 +56,7 @@ class Hooks:
 
 
 def monitor(place: str, callback: Callable[[str, str, Any], Any], everything: bool) -> Callable[..., None]:
-    """Return a forward hook that tells of a block's arrays by name: its results, or everything that it uses."""
+    """Return a forward hook that reports a block's arrays by name: its results, or everything that it uses."""
 
     def tell(block: Any, inputs: Sequence[Array], result: Array) -> None:
         kind = type(block).__name__

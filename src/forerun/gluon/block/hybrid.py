@@ -29,14 +29,14 @@ class HybridBlock(Block):
 
     After `hybridize()`, the first call with arrays of some shapes, dtypes and devices runs `forward` as it is
     written, and the operations that it issues are recorded. Further such calls issue these operations as one program,
-    which costs a few microseconds of Python, whatever their number; results and gradients are the same. Training
+    which costs a few microseconds of Python for any number of operations; results and gradients are the same. Training
     and predicting, recording and not, have programs of their own. Blocks inside belong to the outermost one's program.
 
-    So `forward` must do the same whatever the values are. Side effects other than operations happen only when it is
-    captured; `print(x)` shows a placeholder with name, shape and dtype then. A `forward` that looks at values (`if
-    x.sum() > 0`, `item`, `np.unique`) runs as written each time, with one warning that names the line; so does one
-    that sets attributes of blocks, draws random numbers on the host (permutations, choices), or uses an
-    `autograd.Function`, without a warning: `hybridized` says so. Setting an attribute of a block makes it record anew.
+    So `forward` must issue the same operations for all values. Side effects other than operations happen only when it
+    is captured; `print(x)` shows a placeholder with name, shape and dtype then. A `forward` that reads values (`if
+    x.sum() > 0`, `item`, `np.unique`) runs as written each time, with one warning that names the line; so does one that
+    sets attributes of blocks, draws random numbers on the host (permutations, choices), or uses an `autograd.Function`,
+    without a warning: `hybridized` says so. Setting an attribute of a block makes it record anew.
 
     Parameters
     ----------
@@ -94,15 +94,15 @@ class HybridBlock(Block):
         self._recorded = CaptureCache(self, strict) if active else None
 
     def export(self, path: str, epoch: int = 0, remove_amp_cast: bool = True) -> tuple[str, str]:
-        """Write what the block computes when predicting, and its parameters: path-symbol.json and path-0000.params.
+        """Write the block's computation when predicting, and its parameters: path-symbol.json and path-0000.params.
 
         Returns both names; `SymbolBlock.imports` reads them, without the block's code, for arrays of the shapes of the
         first call since `hybridize()`, and any number of examples if that makes no difference. The operations are those
         that `forward` issues; they are compared with the block on values of their own before anything is written. The
         formats are forerun's (npz for the parameters, with "arg:" and "aux:" before the names). Waits.
 
-        RuntimeError before `hybridize()` and a call. ValueError if `forward` looks at values, or does what is not an
-        operation of forerun's on its arguments and parameters: host tasks, random numbers, `autograd.Function`.
+        RuntimeError before `hybridize()` and a call. ValueError if `forward` reads values, or uses anything but
+        forerun's operations on its arguments and parameters, such as host tasks, random numbers or `autograd.Function`.
         """
         del remove_amp_cast
         if self._recorded is None or self._recorded.automatic or self._recorded.called is None:

@@ -1,4 +1,4 @@
-"""A table of a network's layers: what each gives, and how many parameters it has of its own."""
+"""A table of a network's layers: the output of each, and the number of its own parameters."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def summary(block: Block, inputs: tuple[Any, ...]) -> Shown:
     """Return the table, as text, which a notebook shows as HTML.
 
     A row for each call of a block, in the order in which they end.
-    `forward` runs once as written, as if predicting; what it issues is not waited for. Parameters that wait for their
+    `forward` runs once as written, as if predicting; its operations are not waited for. Parameters that wait for their
     shapes get them. RuntimeError for parameters that are not initialised.
     """
     rows = [_Row("Input", _shapes(inputs if len(inputs) != 1 else inputs[0]), [], [])]

@@ -23,7 +23,7 @@ def times_changed(block: Block) -> int:
 
 
 def note_change(block: Block) -> None:
-    """Count a change of a block: what was read of it before is out of date."""
+    """Count a change of a block: state that was read before is out of date."""
     block.__dict__[_CHANGES] = times_changed(block) + 1
     note(block)
 

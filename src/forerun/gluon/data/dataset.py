@@ -41,7 +41,7 @@ class Dataset:
     def filter(self, fn: Callable[[Any], Any]) -> Dataset:
         """Return the data set of those examples for which a function is true.
 
-        All are looked at now, and made anew later.
+        All are evaluated now, and made anew later.
         """
         return _Sampled(self, FilterSampler(fn, self))
 
@@ -80,15 +80,15 @@ class Dataset:
 def planned(dataset: Examples, late: bool) -> Plan:
     """Return the plan of an example, for functions that accept NumPy's arrays, if the data set has these.
 
-    late: whether something may be left to be done to the first part of the batch that is stacked of them. Also what.
+    late: whether transforms may be deferred to the stacked batch. Also returns the deferred transforms.
     """
     return dataset._planned(late) if isinstance(dataset, Hosting) else (dataset.__getitem__, [])
 
 
 class Hosting(Dataset):
-    """A data set whose examples can be had as NumPy's arrays, too, which is quicker: `_planned`.
+    """A data set whose examples are also available as NumPy's arrays, which is faster: `_planned`.
 
-    A subclass that says what its examples are, by `__getitem__`, and not what they are of NumPy's, has no others.
+    A subclass that defines `__getitem__` but not `_planned` has no examples as NumPy's arrays.
     """
 
     def __init_subclass__(cls) -> None:

@@ -28,7 +28,7 @@ _stack = Stack()
 
 
 class Epoch:
-    """A data set, what makes a batch of examples, and a key of random numbers.
+    """A data set, the function that makes a batch of examples, and a key of random numbers.
 
     Random numbers that transforms and `np.random` draw for a batch depend only on the seed, the epoch and the number of
     the batch. Transforms that can be applied to a batch instead of each example are applied by `finished`, where the
@@ -54,7 +54,7 @@ class Epoch:
     def batch(
         self, number: int, positions: Sequence[Any], place: memory.Allocate | None = None, ended: Event | None = None
     ) -> Any:
-        """Return the batch of the examples at these positions, but for what `finished` does.
+        """Return the batch of the examples at these positions, without the steps of `finished`.
 
         place: gives memory to put it together in. ended: once it is set the batch is cancelled, and CancelledError is
         raised.

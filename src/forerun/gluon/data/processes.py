@@ -77,7 +77,7 @@ class _Worker:
         _bound_sends(self.line, timeout)
 
     def ask(self, number: int, positions: Array) -> None:
-        """Asks for a batch, and tells what became of slots."""
+        """Asks for a batch, and reports freed and lost slots."""
         self.line.send((number, positions, _drained(self.freed), _drained(self.lost)))
         self.asked.append(number)
 
@@ -98,7 +98,7 @@ class _Worker:
             self.lost.append(slot.number)
 
     def end(self) -> None:
-        """Asks it to end; kills it if it has something to do."""
+        """Asks it to end; kills it if it is busy."""
         if self.asked and self.process.is_alive():
             self.process.terminate()
         elif not self.line.closed:
@@ -148,8 +148,8 @@ class ProcessBatches:
     """An iterator over batches that `workers` processes make, at most `prefetch` ahead of the consumer.
 
     The processes end with the epoch, with an error, with `close`, and with the iterator. A batch that takes longer than
-    `timeout` seconds raises TimeoutError; a worker that ends by itself RuntimeError; what a worker raises is raised
-    when it is the batch's turn.
+    `timeout` seconds raises TimeoutError; a worker that ends by itself RuntimeError; an error in a worker is raised
+    when its batch is due.
     """
 
     def __init__(self, epoch: Epoch, positions: Iterator[Any], workers: int, prefetch: int, timeout: float) -> None:

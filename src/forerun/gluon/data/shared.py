@@ -1,8 +1,8 @@
 """Memory that a worker process fills and the consumer's process reads: slots, which are used again.
 
-A slot is a file without a name (memfd on Linux), so that nothing of it can remain when both processes have ended,
-however they did. The worker puts a batch together in a slot, and what else the batch is made of, pickled, behind that.
-The consumer's arrays are views of the slot. When none is left, the slot may be used again.
+A slot is a file without a name (memfd on Linux), so that it disappears when both processes have ended, even if they
+were killed. The worker assembles a batch in a slot, followed by the batch's other objects, pickled. The consumer's
+arrays are views of the slot. When none is left, the slot may be used again.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def new_file() -> int:
 
 
 def _mapped(file: int, size: int) -> Any:
-    """Return the bytes of a file, for as long as somebody holds them.
+    """Return the bytes of a file, for as long as an object holds them.
 
     Python's mmap would keep a descriptor for each.
     """
@@ -85,7 +85,7 @@ class Slot:
         self._map = _mapped(file, size)
         self._used = 0  # bytes from the start, in the process that fills it
         self._bytes: numpy.ndarray | None = None  # while it is filled
-        self._views: Callable[[], Any] = lambda: None  # what views of the bytes hold, weakly
+        self._views: Callable[[], Any] = lambda: None  # a weak reference to the object that views of the bytes hold
         self._forks = 0  # before it came into use
 
     def use(self, freed: Callable[[Slot], None] | None = None) -> numpy.ndarray:

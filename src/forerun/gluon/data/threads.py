@@ -27,7 +27,7 @@ class ThreadBatches:
     """An iterator over batches that `workers` threads make, at most `prefetch` ahead of the consumer.
 
     The threads end with the epoch, with an error, with `close`, and with the iterator. A batch that takes longer than
-    `timeout` seconds raises TimeoutError; what a thread raises is raised when it is the batch's turn.
+    `timeout` seconds raises TimeoutError; an error in a thread is raised when its batch is due.
     """
 
     def __init__(self, epoch: Epoch, positions: Iterator[Any], workers: int, prefetch: int, timeout: float) -> None:
@@ -77,7 +77,7 @@ class ThreadBatches:
                 batch = first.result(self._timeout)
         except TimeoutError:
             if self._waiting[0].done():
-                raise  # what the data set raised
+                raise  # an error of the data set
             self._late.set()
             raise TimeoutError(
                 f"DataLoader: a batch must be made within {self._timeout} s (timeout), got none"

@@ -58,14 +58,14 @@ class WorkerTraceback(Exception):
 
 
 class Failure:
-    """An exception on its way to the consumer, where it is itself again, with a `WorkerTraceback` as its cause."""
+    """An exception that is sent to the consumer and raised there, with a `WorkerTraceback` as its cause."""
 
     def __init__(self, error: Exception) -> None:
         self.text = "".join(traceback.format_exception(error))
         try:
             pickle.loads(pickle.dumps(error))
             self.error = error
-        except Exception:  # of whatever kind: it is someone else's class
+        except Exception:  # any error: the class may be a user's
             self.error = RuntimeError(f"{type(error).__name__}: {error}")
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -83,10 +83,10 @@ class Worker:
     def __init__(self, line: Connection, epoch: Epoch) -> None:
         self.line, self.epoch = line, epoch
         self.slots: dict[int, Slot] = {}
-        self.free: list[Slot] = []  # as far as the consumer knows: somebody here may hold a view
+        self.free: list[Slot] = []  # according to the consumer: an object in this process may still hold a view
         self.files: dict[int, int] = {}  # of slots that the consumer does not have yet
         self.made = 0  # slots
-        self.size = 1 << 16  # of a slot: what the largest batch so far needed
+        self.size = 1 << 16  # of a slot: the size of the largest batch so far
 
     def serve(self) -> None:
         """Answer requests until there are no more, the connection is closed, or the consumer has ended."""
@@ -156,7 +156,7 @@ class Worker:
 
 
 def _end_with(consumer: int) -> None:
-    """This process is not to outlive the consumer's, whatever it is at; which it would notice only between batches."""
+    """End this process with the consumer's at any time; otherwise it would notice that only between batches."""
     is_parent = multiprocessing.get_start_method(allow_none=True) != "forkserver"
     _core.end_with_process(consumer, is_parent)
     parent = multiprocessing.parent_process()

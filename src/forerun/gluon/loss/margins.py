@@ -42,7 +42,7 @@ class HingeLoss(Loss):
         self._margin = margin
 
     def elements(self, pred: Array, label: Array) -> Array:
-        """Return the distance of the prediction from the margin's right side."""
+        """Return the hinge loss of each element."""
         return npx.relu(self._margin - pred * like("HingeLoss", label, pred))
 
 
@@ -71,7 +71,7 @@ class SquaredHingeLoss(HingeLoss):
     """
 
     def elements(self, pred: Array, label: Array) -> Array:
-        """Return the square of what the hinge loss is."""
+        """Return the square of the hinge loss of each element."""
         return np.square(super().elements(pred, label))
 
 

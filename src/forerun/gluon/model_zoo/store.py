@@ -42,7 +42,7 @@ def finished(net: Net, name: str, pretrained: bool, ctx: Devices, root: Root, de
     """Return the network; with `pretrained`, with parameters from the file of that name, on `device` (1.x's `ctx`).
 
     The file is `<name>.params` or `<name>-<anything>.params` in `folder(root)`, with all the parameters. Raises
-    FileNotFoundError if there is none.
+    FileNotFoundError if no such file exists.
     """
     if not pretrained:
         return net

@@ -60,7 +60,7 @@ class BatchNorm(_Norm):
     center : bool, optional
         Whether beta is trained.
     scale : bool, optional
-        Whether gamma is trained; if not it counts as 1, whatever it is, as in MXNet.
+        Whether gamma is trained; if not, 1 is used in its place, as in MXNet.
     use_global_stats : bool, optional
         Whether the running statistics are used while training as well.
     beta_initializer : str or Initializer, optional
@@ -130,7 +130,7 @@ class BatchNormReLU(BatchNorm):
     center : bool, optional
         Whether beta is trained.
     scale : bool, optional
-        Whether gamma is trained; if not it counts as 1, whatever it is, as in MXNet.
+        Whether gamma is trained; if not, 1 is used in its place, as in MXNet.
     use_global_stats : bool, optional
         Whether the running statistics are used while training as well.
     beta_initializer : str or Initializer, optional

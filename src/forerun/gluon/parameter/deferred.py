@@ -1,4 +1,4 @@
-"""Shapes that are not known yet, and the error of using what still waits for one."""
+"""Shapes that are not known yet, and the error of using a parameter that still waits for one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Shape = int | Sequence[int | None] | None
 
 
 class UninitializedError(RuntimeError):
-    """A parameter was used that has no values. Blocks that the error comes through say where in them it is."""
+    """A parameter was used that has no values. Blocks add the place of the parameter to the error."""
 
     parameter: Any = None
     text = ""

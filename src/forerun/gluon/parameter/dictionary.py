@@ -1,4 +1,4 @@
-"""Parameters by name: what `collect_params` gives, and how they are written to files."""
+"""Parameters by name, as `collect_params` returns them, and how they are written to files."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ class ParameterDict(dict[str, Parameter]):
         changes.note(self)
 
     def get(self, name: str, default: object = None, **settings: Any) -> Any:
-        """Return the parameter of that name; with settings, one is made of them where there is none."""
+        """Return the parameter of that name; with settings, a missing one is made with them."""
         if name not in self and settings:
             settings.setdefault("allow_deferred_init", True)
             self[name] = Parameter(name, **settings)
         return super().get(name, default)
 
     def get_constant(self, name: str, value: Array) -> Parameter:
-        """Return the parameter of that name, made as a constant of `value` where there is none."""
+        """Return the parameter of that name, made as a constant of `value` if it is missing."""
         if name not in self:
             self[name] = Constant(value, name)
         return self[name]
@@ -135,8 +135,8 @@ class ParameterDict(dict[str, Parameter]):
         """Set the parameters from a file in one of the formats npz, safetensors, and MXNet's own.
 
         Those that are not initialised are, on the device(s). restore_prefix: put before the file's names; "arg:" and
-        "aux:", which MXNet's `export` writes, are left out. cast_dtype: values of another dtype become what the
-        parameter is, or it becomes what they are (dtype_source="saved").
+        "aux:", which MXNet's `export` writes, are left out. cast_dtype: values of another dtype are cast to the
+        parameter's, or the parameter to theirs (dtype_source="saved").
 
         Raises ValueError if the file lacks a parameter or has one more (unless allowed), or for another shape;
         TypeError for another dtype. Then nothing has changed.

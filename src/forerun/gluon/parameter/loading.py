@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["set_values"]
 
 _SOURCES = ("current", "saved")
-_KINDS = ("arg:", "aux:")  # what `export` of MXNet puts before names
+_KINDS = ("arg:", "aux:")  # prefixes that MXNet's `export` adds to names
 
 
 def set_values(

@@ -40,7 +40,7 @@ class Parameter:
     name : str, optional
         The name.
     grad_req : {"write", "add", "null"}, optional
-        "write": backward replaces the gradient; "add": it adds to it; "null": the parameter has none.
+        "write": backward replaces the gradient; "add": it adds to it; "null": the parameter has no gradient.
     shape : int or sequence of ints, optional
         The extents. Those that are not known yet are 0, -1 or None; None alone means that nothing is known.
     dtype : dtype, optional
@@ -240,7 +240,7 @@ class Parameter:
     list_device = list_ctx
 
     def mean_data(self) -> Array:
-        """Return the mean over the devices' copies: what files get, where devices differ, as in running statistics.
+        """Return the mean over the devices' copies, which is written to files; devices differ in running statistics.
 
         If the values are equal on all devices, that is the result, to the bit; a parameter that is not of floats is the
         first device's. Raises as `data`.

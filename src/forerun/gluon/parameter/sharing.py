@@ -1,4 +1,4 @@
-"""The arguments `prefix` and `params` that every block takes, as in MXNet 1.x, whatever its own are."""
+"""The arguments `prefix` and `params` that every block takes, as in MXNet 1.x, besides its own."""
 
 from __future__ import annotations
 

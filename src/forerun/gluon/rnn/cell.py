@@ -76,7 +76,7 @@ class RecurrentCell(HybridBlock):
         return self.state_info()[0]["shape"][-1] if self.state_info() else before
 
     def reset(self) -> None:
-        """Reset the state that a cell keeps between sequences: none of its own, but that of its cells."""
+        """Reset the state that a cell keeps between sequences: a cell without such state resets its inner cells."""
         for child in self._children.values():
             if isinstance(child, RecurrentCell):
                 child.reset()

@@ -159,7 +159,7 @@ class _Layer(HybridBlock):
         return x, [np.stack(parts) for parts in zip(*after)]
 
     def _run(self, x: Array, states: list[Any] | None, prefix: str, backward: bool) -> tuple[Any, list[Any]]:
-        """Return one layer in one direction: what the inputs give to the gates is one product for all steps."""
+        """Return one layer in one direction: the inputs' terms of the gates are one product for all steps."""
         wx, wh, bx, bh = (
             getattr(self, f"{prefix}_{kind}").data(x.device)
             for kind in ("i2h_weight", "h2h_weight", "i2h_bias", "h2h_bias")

@@ -1,4 +1,4 @@
-"""Cells around a cell, that change what goes in and out of it while training."""
+"""Cells around a cell that change its inputs and outputs during training."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def run(
 ) -> tuple[Any, list[Any]]:
     """Return all outputs, (steps, batch, units), and the states after the last step.
 
-    x: what the inputs give to the gates, (steps, batch, gates * units). states: those before the first step; None:
+    x: the inputs' terms of the gates, (steps, batch, gates * units). states: those before the first step; None:
     zeros. w, b: the weight and the bias of the states. reversed: from the last step to the first.
 
     >>> y, after = run("rnn", "relu", False, np.ones((3, 1, 1)), None, np.ones((1, 1)), np.zeros(1))
@@ -130,7 +130,7 @@ class _Sequence:
 
 
 def _two(states: Sequence[Any]) -> tuple[Any, Any]:
-    """Return the state of the outputs and that of the cells, or None where there is none."""
+    """Return the state of the outputs and that of the cells, or None for a missing one."""
     h, c, *_ = (*states, None, None)
     return h, c
 

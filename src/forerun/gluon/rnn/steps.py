@@ -1,7 +1,7 @@
 """One step of each recurrent rule, and sequences as lists of steps.
 
-A rule gets what the input and the state before give to each gate, (batch, gates * units) each, and the states before;
-it returns the states after, of which the first is the output.
+A rule gets the terms of the input and of the previous state for each gate, (batch, gates * units) each, and the
+previous states; it returns the next states, of which the first is the output.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ def _gru(x: Array, h: Array, states: Sequence[Any], act: Function, gate: Functio
 def steps_of(x: Array) -> list[Any]:
     """Return views of x's entries along the first axis.
 
-    Made by halves: a gradient that is recorded is, for a view, as large as what it is a view of, so that n views of the
-    whole would cost n times the whole, and these cost its size times log n.
+    Split by halves: the recorded gradient of a view is as large as the view's base, so that n views of the whole would
+    cost n times the whole, and these cost its size times log n.
 
     >>> [step.tolist() for step in steps_of(np.arange(3))]
     [0, 1, 2]

@@ -1,7 +1,7 @@
 """The computation of each kind of node of ONNX: functions of a namespace, the node's attributes, and its inputs.
 
-The namespace is forerun's, or NumPy's where all inputs are known before a run: shapes are computed so, and nothing
-waits. Inputs that are left out are None.
+The namespace is forerun's, or NumPy's where all inputs are known before a run: shapes are computed this way, without a
+wait. Inputs that are left out are None.
 """
 
 from . import elements as elements

@@ -1,4 +1,4 @@
-"""The table of computations of nodes of ONNX, and what these share."""
+"""The table of computations of nodes of ONNX, and functions that they share."""
 
 from __future__ import annotations
 

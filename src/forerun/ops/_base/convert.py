@@ -1,4 +1,4 @@
-"""From whatever a user passes to arrays and axes; what all families share."""
+"""From users' arguments to arrays and axes; shared by all families."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def asarray(x: ArrayLike, dtype: DTypeLike = None, device: DeviceLike = None, op
     """Return x as an array: itself if it is one of that dtype and device, otherwise a new one.
 
     Python floats get the default float; Python integers int64 (the default float after `npx.set_np()`);
-    NumPy arrays and scalars, and what has `__array__`, keep their dtype. ValueError if lists at one depth differ in
+    NumPy arrays and scalars, and objects with `__array__`, keep their dtype. ValueError if lists at one depth differ in
     length, TypeError if values are not numbers, OverflowError for a Python integer that does not fit into the dtype.
 
     >>> from forerun import np
@@ -118,7 +118,7 @@ def device_of(*values: Any) -> Device | None:
 
 
 def asarray_like_device(x: ArrayLike, *others: Any, op: str = "asarray") -> Array:
-    """Return x as an array: if it is none yet, on the device of the first of the others that is one.
+    """Return x as an array: if it is not one yet, on the device of the first of the others that is.
 
     >>> asarray_like_device([1, 2], asarray(3)).device
     cpu(0)
@@ -127,7 +127,7 @@ def asarray_like_device(x: ArrayLike, *others: Any, op: str = "asarray") -> Arra
 
 
 def asarrays(*values: ArrayLike | None, op: str = "asarray") -> list[Array]:
-    """Each as an array, but None: those that are none yet on the device of the first that is one.
+    """Each as an array, but None: those that are not arrays yet on the device of the first that is.
 
     >>> [x if x is None else x.tolist() for x in asarrays([1, 2], None, asarray(3))]
     [[1, 2], None, 3]
@@ -136,7 +136,7 @@ def asarrays(*values: ArrayLike | None, op: str = "asarray") -> list[Array]:
 
 
 def _numbers_of(op: str, x: ArrayLike, want: numpy.dtype | None) -> numpy.ndarray:
-    """Return Python's numbers as NumPy takes them: what does not fit into the dtype is refused."""
+    """Return Python's numbers as NumPy takes them: numbers that do not fit into the dtype are refused."""
     try:
         with numpy.errstate(over="ignore"):
             return numpy.array(x, want)
@@ -156,7 +156,7 @@ def _made(found: numpy.dtype) -> numpy.dtype:
 
 
 def converted(x: Array, dtype: numpy.dtype) -> Array:
-    """Return x cast to a dtype on a user's word, who is warned as by NumPy if imaginary parts get lost.
+    """Return x cast to a dtype that a user requests, with NumPy's warning if imaginary parts get lost.
 
     >>> converted(asarray([1.5]), numpy.dtype("int8")).tolist()
     [1]
@@ -166,7 +166,7 @@ def converted(x: Array, dtype: numpy.dtype) -> Array:
 
 
 def as_index_array(x: ArrayLike, device: DeviceLike = None, op: str = "asarray") -> Array:
-    """Return x as an array for a parameter that counts: Python's integers stay integers, whatever `npx.set_np` says.
+    """Return x as an array for a parameter that counts: Python's integers stay integers, also after `npx.set_np()`.
 
     >>> as_index_array([1, 2]).dtype
     dtype('int64')
@@ -359,7 +359,7 @@ def unsupported(op: str, **options: Any) -> None:
 
 
 def broadcast_shapes(op: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the shape that arrays of these shapes have together. ValueError if they have none.
+    """Return the shape that arrays of these shapes have together. ValueError if they do not broadcast.
 
     >>> broadcast_shapes("op", (2, 1), (3,))
     (2, 3)

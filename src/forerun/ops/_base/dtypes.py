@@ -1,4 +1,4 @@
-"""Dtypes by NumPy's names, and questions about them. A dtype says what the elements of an array are.
+"""Dtypes by NumPy's names, and questions about them. A dtype is the type of an array's elements.
 
 The names stand for NumPy's scalar types: they may be called, and `x.dtype == np.float32` holds. bfloat16 comes
 from the package ml_dtypes, when it is first asked for.
@@ -345,7 +345,7 @@ def isdtype(dtype: DTypeLike, kind: DTypeLike | tuple[DTypeLike, ...]) -> bool:
     Raises
     ------
     TypeError
-        If dtype is none (text, say) or kind is neither.
+        If dtype is not a dtype (text, for example) or kind is neither.
     ValueError
         For another name of a kind.
 

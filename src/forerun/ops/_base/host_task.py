@@ -120,7 +120,7 @@ def host_ops(
     arrays = [asarray(a) for a in inputs]
     where = resolve() if not arrays else None
     specs = [(tuple(shape), as_dtype(name, dtype)) for shape, dtype in outs]
-    # Trusted not to write: NumPy would copy what is marked as read-only.
+    # Trusted not to write: NumPy would copy arrays that are marked as read-only.
     results = _core.host(fn, arrays, specs, where, name, trusted=True, at_once=AT_ONCE)
     no_gradient(name, arrays, results)
     return results

@@ -1,7 +1,7 @@
 """The definition of an operation in one paragraph: how it is submitted, its gradients, its docstring.
 
 Two kinds. `elementwise` wraps a NumPy ufunc; the core issues it and records it on the tape. `primitive` is
-for everything else: a Python function that calls the core, and says what its gradients are.
+for everything else: a Python function that calls the core, with functions of its gradients.
 
 A gradient is a function of the values that it needs, by name: `g` is the gradient of the output, `y` the output, the
 op's own parameter names stand for its inputs and keyword attributes, and `shape` and `dtype` are those of
@@ -34,7 +34,7 @@ __all__ = [
 
 
 def nondifferentiable(g: Array | float) -> None:
-    """Return None, the gradient of a function that is piecewise constant, or not to be differentiated.
+    """Return None, the gradient of a function that is piecewise constant or must not be differentiated.
 
     Nothing flows back through it.
 
@@ -58,7 +58,7 @@ def direct(entry: str, *data: Any) -> Callable[[F], F]:
     """Let the core handle the plain calls of a function itself, by one of its entries (core/python/direct).
 
     A plain call has arrays that are not on the tape, and arguments that need no conversion; the result is the same.
-    All others go to the Python function. data: what the entry needs besides, such as an op.
+    All others go to the Python function. data: further arguments of the entry, such as an op.
 
     >>> from forerun import np
     >>> np.zeros.__name__, np.zeros(2).tolist(), np.zeros([2]).tolist()
@@ -75,7 +75,7 @@ def direct(entry: str, *data: Any) -> Callable[[F], F]:
 
 
 def plain_calls(entry: str, *data: ArrayLike) -> Callable[..., Any]:
-    """Return what the core does in plain calls, as for `direct`; of all others it makes None.
+    """Return the core's function for plain calls, as for `direct`; it returns None for all others.
 
     >>> from forerun import np
     >>> plain_calls("argmax")(np.array([1, 3, 2]), 0).item(), plain_calls("argmax")({1, 3}, 0)
@@ -86,7 +86,7 @@ def plain_calls(entry: str, *data: ArrayLike) -> Callable[..., Any]:
 
 
 # The arguments with which the core calls NumPy's functions directly, for the two decorators below
-# (core/python/direct/numpy.cpp reads both). A letter says what a parameter may be:
+# (core/python/direct/numpy.cpp reads both). A letter gives the values that a parameter may have:
 #
 #     a  an array                          A  an array or None
 #     d  a vector                          l  a list or tuple of these, or of numbers
@@ -183,9 +183,9 @@ class Elementwise(_core.Ufunc):
     --------
     >>> import numpy
     >>> from forerun import np
-    >>> turned = Elementwise(numpy.negative, "turned", ("x",), (lambda g: -g,), "-x.")
-    >>> turned, turned(np.arange(3)).tolist()
-    (<forerun op 'turned'>, [0, -1, -2])
+    >>> negated = Elementwise(numpy.negative, "negated", ("x",), (lambda g: -g,), "-x.")
+    >>> negated, negated(np.arange(3)).tolist()
+    (<forerun op 'negated'>, [0, -1, -2])
     """
     )
 

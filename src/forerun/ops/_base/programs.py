@@ -30,9 +30,9 @@ P = TypeVar("P", bound=Program)
 
 
 class ProgramCapture:
-    """Takes down the operations that this thread issues in a `with` block.
+    """Records the operations that this thread issues in a `with` block.
 
-    strict: reading a value in the block raises. names: returns what the inputs are called in placeholders.
+    strict: reading a value in the block raises. names: returns the names of the inputs in placeholders.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class ProgramCapture:
         """Return the operations until now as a program, and end the capture.
 
         inputs: those of the block, and further ones of `_core.capture_input`. free: how many of them, from the first
-        on, may be other arrays in each call, inside of larger ones too. node: what the tape gets for a call, for the
+        on, may be other arrays in each call, also views. node: the function that the tape records for a call, for the
         gradients of the results numbered `graded`; it needs the values `saved`. leaves: of gradients, besides inputs.
         apart: the inputs come at different times, and no operation waits for more of them than it needs.
         """
@@ -107,7 +107,7 @@ class ProgramCache(Generic[P]):
         return (program for programs in reversed([*self.known.values()]) for program in programs)
 
     def issue(self, signature: Hashable, inputs: tuple[Any, ...]) -> Any:
-        """Issue the program of a signature that suits the inputs: return its results, or None if there is no such."""
+        """Issue the program of a signature that matches the inputs: return its results, or None if no program does."""
         for program in self.known.get(signature, ()):
             if (results := program(inputs)) is not None:
                 return results
@@ -126,7 +126,7 @@ class ProgramCache(Generic[P]):
         self._put(signature, (program, *self.known.get(signature, ()))[: self.most])
 
     def keep(self, suits: Callable[[P], bool]) -> None:
-        """Drop the programs that do not suit."""
+        """Drop the programs that do not match."""
         self.known = {key: kept for key, all_ in self.known.items() if (kept := tuple(filter(suits, all_)))}
 
     def clear(self) -> None:

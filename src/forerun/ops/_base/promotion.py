@@ -1,4 +1,4 @@
-"""Which dtypes arrays have, what two of them give together, and which casts are allowed."""
+"""The dtypes that arrays have, their promotion, and the casts that are allowed."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ _promote_by(_promotion)
 
 @contextmanager
 def as_numpy() -> Iterator[None]:
-    """Inside, creation gives float64, and integers with floats give what they give in NumPy.
+    """Inside, creation gives float64, and integers are promoted with floats as in NumPy.
 
     >>> with as_numpy():
     ...     default_float(), promote("int64", "float32")

@@ -82,7 +82,7 @@ class OwnStream(Stream):
 class WorkStream(OwnStream):
     """A stream for a piece of work that one thread does by itself, such as a batch: it has one generator of NumPy's.
 
-    key: what its seed is made of.
+    key: the values from which its seed is made.
     """
 
     def __init__(self, *key: int) -> None:

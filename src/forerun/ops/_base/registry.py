@@ -1,7 +1,7 @@
-"""Operations by name: what files of exported blocks say. A name stays when the code moves to another file.
+"""Operations by name, for files of exported blocks. A name stays when the code moves to another file.
 
-Names are NumPy's and npx's for what the op computes: "add", "linalg.cholesky", "relu". Where several ops are behind one
-public name, the others add a word: "linalg.svd.full", and "take.backward" for what computes the gradient of "take".
+Names are those of the function in NumPy or npx: "add", "linalg.cholesky", "relu". Where several ops are behind one
+public name, the others add a word: "linalg.svd.full", and "take.backward" for the gradient of "take".
 The named tuples that operations take and give have names too.
 """
 
@@ -43,8 +43,8 @@ class Names:
     def add(self, name: str, thing: object, module: str) -> None:
         """Register an object of a module. ValueError if the name is taken, or the object has one.
 
-        A module that is executed anew, since its import was interrupted, replaces what it has registered; and so does
-        a notebook, whose cells are executed again.
+        A module that is executed anew, since its import was interrupted, replaces the operations that it has
+        registered; and so does a notebook, whose cells are executed again.
         """
         owner = sys.modules.get(module)
         if name in self._entries:

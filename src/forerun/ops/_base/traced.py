@@ -1,4 +1,4 @@
-"""Arrays while `hybridize` records: what they are printed as, as there is no need to wait for their values."""
+"""Arrays while `hybridize` records: their text, which does not wait for values."""
 
 from __future__ import annotations
 

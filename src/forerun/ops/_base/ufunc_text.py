@@ -1,4 +1,4 @@
-"""Docstrings and signatures of element-wise functions: what all of them have in common."""
+"""Docstrings and signatures of element-wise functions: the parts that all of them share."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _BROADCAST = {False: "", True: "Their shapes must broadcast together."}
 
 
 class Docstring:
-    """The docstring of the class, or of one of its functions, which is put together when it is asked for."""
+    """The docstring of the class, or of one of its functions, which is assembled on demand."""
 
     def __init__(self, of_class: str) -> None:
         self.of_class = of_class

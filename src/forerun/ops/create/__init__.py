@@ -1,5 +1,5 @@
 """New arrays.
 
-`arguments`, what the others share; `array`, of given values; `fill`, of one value; `like`, as another array is; `eye`,
-with ones on a diagonal; `ranges`, of equal steps; `copies`.
+`arguments`, functions that the others share; `array`, of given values; `fill`, of one value; `like`, as another array
+is; `eye`, with ones on a diagonal; `ranges`, of equal steps; `copies`.
 """

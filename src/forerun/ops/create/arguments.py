@@ -27,7 +27,7 @@ def _float_or(dtype: DTypeLike, op: str) -> numpy.dtype:
 
 
 def _known(x: ArrayLike) -> Any:
-    """Return values of an array argument that decides what is made: reading them waits."""
+    """Return values of an array argument that decides about the result's shape: reading them waits."""
     return x.numpy() if is_array(x) else x
 
 

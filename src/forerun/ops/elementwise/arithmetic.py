@@ -467,7 +467,7 @@ def conj_if_complex(x: Array) -> Array: ...
 @overload
 def conj_if_complex(x: complex) -> complex: ...
 def conj_if_complex(x: Any) -> Any:
-    """Return x, conjugated if it is complex: what a gradient is multiplied by."""
+    """Return x, conjugated if it is complex: the factor of a gradient."""
     if isinstance(x, complex):
         return x.conjugate()
     return conjugate(x) if getattr(x, "dtype", None) is not None and x.dtype.kind == "c" else x

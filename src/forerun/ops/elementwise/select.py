@@ -40,9 +40,9 @@ def where(condition: ArrayLike, x: ArrayLike, y: ArrayLike) -> Array: ...
 def where(condition: ArrayLike, x: ArrayLike | None = None, y: ArrayLike | None = None) -> Any:
     """Return x where the condition holds (is not zero), y elsewhere.
 
-    All three broadcast; the dtypes of x and y are promoted. A Python integer that an integer dtype does not hold is
-    what it is to the NumPy that is installed: OverflowError from NumPy 2.5 on; before, it wraps around. With the
-    condition alone: `nonzero`, which waits.
+    All three broadcast; the dtypes of x and y are promoted. A Python integer out of the range of an integer dtype is
+    treated as in the installed NumPy: OverflowError from NumPy 2.5 on; before, it wraps around. With the condition
+    alone: `nonzero`, which waits.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def nonzero(a: ArrayLike) -> tuple[Array, ...]:
 
 
 def not_zero(x: Array) -> numpy.ndarray:
-    """Return what NumPy needs to find the elements that are not zero: bools for numbers, six times as fast. Waits.
+    """Return an array in which NumPy finds the elements that are not zero: bools for numbers, six times as fast. Waits.
 
     >>> not_zero(asarray([0, 3])).tolist()
     [False, True]

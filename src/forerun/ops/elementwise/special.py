@@ -1,4 +1,4 @@
-"""Functions of statistics: gamma and what belongs to it, and the inverse of the error function."""
+"""Functions of statistics: gamma and related functions, and the inverse of the error function."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class flatiter(_core.Flat):
 
     @property
     def coords(self) -> tuple[int, ...]:
-        """Where the element that comes next stands."""
+        """The position of the next element."""
         places = numpy.unravel_index(self.index, self.base.shape) if self.index < len(self) else ()
         return tuple(int(i) for i in places)
 

@@ -76,7 +76,7 @@ def getitem(x: Array, index: Any) -> Array:
 
 
 def _plain_positions(x: Any, indices: Any) -> TypeGuard[Array]:
-    """Whether x is a vector and indices are an array of positions in it: then `x[indices]` is what is asked for."""
+    """Whether x is a vector and indices are an array of positions in it: then the result is `x[indices]`."""
     plain = is_array(x) and is_array(indices) and x.ndim == 1 and indices.ndim and x.size and indices.size
     return bool(plain) and indices.dtype == numpy.int64 and x.device == indices.device
 

@@ -172,7 +172,8 @@ def insert(arr: ArrayLike, obj: ArrayLike | slice, values: ArrayLike, axis: int 
 
 
 def resize(a: ArrayLike, new_shape: int | Sequence[int]) -> Array:
-    """Return an array of another shape and size: the elements of `a` as often as it takes; zeros if there are none.
+    """Return an array of another shape and size: the elements of `a`, repeated as often as needed; zeros if `a` is
+    empty.
 
     In `a`'s dtype.
 

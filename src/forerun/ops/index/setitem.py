@@ -84,7 +84,7 @@ def no_scalar(op: str, x: ArrayLike) -> None:
 
 
 def _into_view(x: Array, entries: Sequence[Any], ndim: int, value: object) -> Any:
-    """Values for what numbers and slices pick, which has ndim axes: one number, if numbers alone name one element."""
+    """Values for a region of ndim axes that numbers and slices pick: one number, if numbers alone pick one element."""
     single = ndim == 0 and not any(e is Ellipsis for e in entries)
     if not single and isinstance(value, (list, tuple)) and _depth(value) > ndim:
         raise ValueError(f"setitem: lists must be at most {ndim} deep, got {reprlib.repr(value)}")

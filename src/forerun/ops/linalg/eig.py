@@ -105,7 +105,7 @@ def eigh(a: ArrayLike, UPLO: str = "L", *, upper: bool | None = None) -> EighRes
     a : array_like
         The matrices: the last two axes.
     UPLO : str, optional
-        The triangle that is looked at, "L" for the lower or "U" for the upper, which upper (True or False) also says;
+        The triangle that is read, "L" for the lower or "U" for the upper, which upper (True or False) also says;
         gradients are symmetric.
     upper : bool, optional
         Whether the upper triangle is read; another form of `UPLO`.

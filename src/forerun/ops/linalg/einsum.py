@@ -29,7 +29,7 @@ Label = str | int
 Labels = tuple[Label, ...]
 
 
-# --- what was asked for ---------------------------------------------------------------------------
+# --- parsing --------------------------------------------------------------------------------------
 
 
 def _letter(label: Any) -> str:
@@ -352,7 +352,7 @@ def einsum(
     arrays = _common(given, dtype, casting)
     path = [] if optimize is False or len(arrays) < 3 else _path(subscripts, arrays, optimize)[0][1:]
     done, labels = _along(path, arrays, list(terms), set(result))
-    moved = labels != result or done is given[0]  # what is a view is not the operand itself
+    moved = labels != result or done is given[0]  # a view is not the operand itself
     done = (transpose(done, [labels.index(c) for c in result]) if moved else done) if result else reshape(done, ())[()]
     if out is not None and not numpy.can_cast(done.dtype, out.dtype, casting):  # type: ignore[arg-type]
         raise TypeError(f"einsum: casting must be possible by rule {casting!r}, got {done.dtype} to {out.dtype}")

@@ -1,4 +1,4 @@
-"""NumPy's functions over stacks of matrices as ops: what is common to them.
+"""NumPy's functions over stacks of matrices as ops: their common functions.
 
 A call is one host task. Of many matrices, or large ones, it is cut along the stack into calls that idle workers
 share; where, the shapes alone tell, so the bits are the same for any number of workers. NumPy's loops over LAPACK run

@@ -77,7 +77,7 @@ def pinv(
     """Return the Moore-Penrose inverse of matrices: of m by n ones, n by m.
 
     rcond, or rtol: singular values at most this times the largest count as 0, one number or one for each matrix; by
-    default 1e-15; if rtol is None, the larger extent times the precision of the dtype.
+    default 1e-15; if rtol is None, the larger extent times the dtype's machine epsilon.
 
     Parameters
     ----------
@@ -204,10 +204,11 @@ def _lstsq(a: Array, b: Array, rcond: float) -> tuple[Array, ...]:
 
 
 def lstsq(a: ArrayLike, b: ArrayLike, rcond: float | None = None) -> tuple[Any, Any, Any, Any]:
-    """Return x that makes the norm of a @ x - b least; the sums of squares of that; a's rank; its singular values.
+    """Return x that minimizes the norm of a @ x - b; the sums of squared residuals; a's rank; its singular values.
 
-    Of m by n matrices with m > n, this waits: there are sums (one for each column of b) only if the rank is n. With m
-    <= n there are none. The rank is an int64 array without axes. Gradients hold where the rank does not change.
+    Of m by n matrices with m > n, this waits: the sums (one for each column of b) are returned only if the rank is n.
+    With m <= n their array is empty. The rank is an int64 array without axes. Gradients hold where the rank does not
+    change.
 
     Parameters
     ----------

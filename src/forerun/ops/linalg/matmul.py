@@ -184,7 +184,7 @@ def _write_broadcast(op: str, result: Array, out: Out, casting: str = "same_kind
     return write_out(op, result, out)
 
 
-# --- what users call ------------------------------------------------------------------------------
+# --- public functions -----------------------------------------------------------------------------
 
 
 @direct("dot")  # with at most two axes each, the same

@@ -1,4 +1,4 @@
-"""Norms of vectors and matrices, and what is made of them."""
+"""Norms of vectors and matrices, and functions of them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ __all__ = ["cond", "matrix_norm", "norm", "vector_norm"]
 
 @primitive(lambda g, y: where(equal(y, 0), 0, g / where(equal(y, 0), 1, 2 * y)), op="linalg.norm.root")
 def _root(x: Array) -> Array:
-    """Return the square root, with slope 0 at 0: what a length has there is as good as any."""
+    """Return the square root, with gradient 0 at 0, which is a subgradient of a norm there."""
     return sqrt(x)
 
 

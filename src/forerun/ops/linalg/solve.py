@@ -259,7 +259,7 @@ def matrix_power(a: ArrayLike, n: int) -> Array:
 
 
 def tensorinv(a: ArrayLike, ind: int = 2) -> Array:
-    """Return the inverse of a for `tensordot` over its first `ind` axes: the other axes stand first.
+    """Return the inverse of a for `tensordot` over its first `ind` axes: the inverse has the other axes first.
 
     Parameters
     ----------
@@ -297,7 +297,7 @@ def tensorinv(a: ArrayLike, ind: int = 2) -> Array:
 
 
 def tensorsolve(a: ArrayLike, b: ArrayLike, axes: Sequence[int] | None = None) -> Array:
-    """Return x with tensordot(a, x, x.ndim) = b: x has the axes of a that stand behind those of b.
+    """Return x with tensordot(a, x, x.ndim) = b: x has the axes of a after the first b.ndim ones.
 
     Parameters
     ----------
@@ -306,7 +306,7 @@ def tensorsolve(a: ArrayLike, b: ArrayLike, axes: Sequence[int] | None = None) -
     b : array_like
         The right-hand sides.
     axes : tuple of ints, optional
-        Of a, that are put last before.
+        Axes of a that are moved to the end before.
 
     Returns
     -------

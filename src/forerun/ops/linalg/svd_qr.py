@@ -62,7 +62,7 @@ def _halved_diagonal(x: Array) -> Array:
 def _first(g: Array, x: Array, k: int) -> Array:
     """Return the gradient of a unitary matrix's columns as one of the first k alone.
 
-    To stay orthogonal to these, the others move by -first (d first)^H rest; what else they do is not determined.
+    To stay orthogonal to these, the others move by -first (d first)^H rest; their further change is not determined.
     """
     first, rest = x[..., :k], x[..., k:]
     return g[..., :k] - matmul(rest, matmul(adjoint(g[..., k:]), first))
@@ -89,7 +89,7 @@ def _cholesky(x: Array, upper: bool) -> Array:
 def cholesky(a: ArrayLike, /, *, upper: bool = False) -> Array:
     """Return the lower triangle L with L @ L.T = a, of symmetric matrices; or with `upper` U with U.T @ U = a.
 
-    Of complex ones, L.T conjugated. Only that triangle of a is looked at; gradients are symmetric.
+    Of complex ones, L.T conjugated. Only that triangle of a is read; gradients are symmetric.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ def qr(a: ArrayLike, mode: str = "reduced") -> Any:
     Returns
     -------
     array, or tuple of arrays
-        Q and R, or what else `mode` asks for.
+                Q and R, or the other results that `mode` selects.
 
     Raises
     ------
@@ -312,7 +312,7 @@ def svd(a: ArrayLike, full_matrices: bool = True, compute_uv: bool = True, hermi
     compute_uv : bool, optional
         Whether to return U and Vh too.
     hermitian : bool, optional
-        `a` is symmetric or Hermitian, which is faster; only its lower triangle is looked at.
+        `a` is symmetric or Hermitian, which is faster; only its lower triangle is read.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Products of matrices and what is made of them."""
+"""Products of arrays that are computed as matrix products."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def matmul_pair(a: ArrayLike, b: ArrayLike, op: str) -> tuple[Array, Array]:
 def dot(a: ArrayLike, b: ArrayLike, out: Out = None) -> Array:
     """Return the product over a's last axis and b's second to last (or only) one; with a scalar, a * b.
 
-    As `numpy.dot`: the other axes of a stand before those of b, nothing broadcasts.
+    As in `numpy.dot`, the result has the other axes of a, then those of b; nothing broadcasts.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def vdot(a: ArrayLike, b: ArrayLike) -> Array:
 
 @direct("inner")
 def inner(a: ArrayLike, b: ArrayLike) -> Array:
-    """Return the sum of products over the last axis of both; the other axes of a stand before those of b.
+    """Return the sum of products over the last axis of both; the result has the other axes of a, then those of b.
 
     Parameters
     ----------
@@ -208,7 +208,7 @@ def _contracted(a: Array, b: Array, axes: Any) -> tuple[tuple[int, ...], tuple[i
 
 
 def tensordot(a: ArrayLike, b: ArrayLike, axes: int | Sequence[Any] = 2) -> Array:
-    """Return the sum of products over axes of both; the others of a stand before those of b.
+    """Return the sum of products over axes of both; the result has the other axes of a, then those of b.
 
     Parameters
     ----------

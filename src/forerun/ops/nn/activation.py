@@ -1,4 +1,4 @@
-"""Activations: what layers do to each element."""
+"""Activations: functions that layers apply to each element."""
 
 from __future__ import annotations
 

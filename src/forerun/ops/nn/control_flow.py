@@ -81,8 +81,8 @@ def while_loop(
     tuple
         The outputs and the loop variables at the end. The outputs are stacked along a new first axis of extent
         `max_iterations`, with zeros after the last one: an array, or a list of arrays if an output is a list; [] if
-        outputs are None or `func` was never called. The loop variables are a list, or one array if one was given
-        outside of a sequence.
+        outputs are None or `func` was not called. The loop variables are a list, or one array if one was given outside
+        of a sequence.
 
     Raises
     ------

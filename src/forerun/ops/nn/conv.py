@@ -145,7 +145,7 @@ def _examples_last(x: Array, plan: _Plan) -> Array:
     return _core.reshape(turned, (plan.groups, rows // plan.groups, x.shape[0] * math.prod(counts)))
 
 
-# --- what users call ------------------------------------------------------------------------------
+# --- public functions -----------------------------------------------------------------------------
 
 
 def convolution(
@@ -246,7 +246,7 @@ def deconvolution(
 ) -> Array:
     """Compute the transposed convolution of data with a weight, and add a bias.
 
-    The result is what the gradient of `convolution` is for data of this shape. With channels last the weight is (in,
+    The result is the gradient of `convolution` for data of this shape. With channels last the weight is (in,
     *kernel, out / num_group).
 
     Parameters

@@ -1,4 +1,4 @@
-"""Windows at steps along the last axes: what convolution and pooling are made of."""
+"""Windows at steps along the last axes, for convolution and pooling."""
 
 from __future__ import annotations
 
@@ -64,7 +64,8 @@ class Windows(NamedTuple):
         return _core.view(x, (*x.shape[:lead], *self.kernel, *counts), (*x.strides[:lead], *inner, *outer))
 
     def places(self, counts: Sequence[int]) -> Iterator[tuple[Extents, tuple[Any, ...]]]:
-        """For each place in the kernel, in C order: its position, and the index of what lies there in all windows."""
+        """For each place in the kernel, in C order: its position, and the index of the elements there in all
+        windows."""
         for at in itertools.product(*map(range, self.kernel)):
             starts = (i * d for i, d in zip(at, self.dilate))
             yield at, (..., *(slice(b, b + (n - 1) * s + 1, s) for b, n, s in zip(starts, counts, self.stride)))
@@ -100,7 +101,7 @@ def fold(target: Array, columns: Array, windows: Windows) -> None:
 
 
 def inside(x: Array, widths: Sequence[tuple[int, int]]) -> tuple[Any, ...]:
-    """Return the index of what lies inside padding along the last axes.
+    """Return the index of the elements inside the padding along the last axes.
 
     >>> from forerun import np
     >>> inside(np.zeros((2, 5)), [(1, 2)])

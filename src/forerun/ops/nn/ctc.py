@@ -1,4 +1,4 @@
-"""Connectionist temporal classification: how likely a sequence of labels is, wherever in time its labels stand."""
+"""Connectionist temporal classification: the likelihood of a sequence of labels, over all alignments in time."""
 
 from __future__ import annotations
 

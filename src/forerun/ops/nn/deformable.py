@@ -186,7 +186,8 @@ class _Plan:
         return x
 
     def sampling_points(self) -> Array:
-        """Return where each element of the kernel looks without an offset: (elements, rows and columns, places)."""
+        """Return the sampling position of each element of the kernel without an offset: (elements, rows and columns,
+        places)."""
         kernel, stride, dilate = self.windows
         inside, starts = numpy.indices(kernel), numpy.indices(self.counts)
         each = [

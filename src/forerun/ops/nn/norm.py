@@ -33,7 +33,7 @@ def _wide(vector: Array, axis: int, ndim: int) -> Array:
 def _of_batch(x: Array, beta: Array, gamma: Array, axes: tuple[int, ...], eps: float) -> tuple[Any, Any, Any, Any]:
     """Return x with mean 0 and variance 1 over axes, times gamma (None: 1), plus beta; mean, variance, square root.
 
-    Few large parts: what x is multiplied with, and what is added to it, is small.
+    Few large operations: the factor of x and the term added to it are small.
     """
     own = mean(x, axes, keepdims=True)
     var = mean(square(x - own), axes, keepdims=True)

@@ -100,7 +100,7 @@ def _to_all(g: Array, extents: Extents, windows: Windows) -> Array:
 
 
 def _put(part: Array, value: Array, windows: Windows) -> None:
-    """Add to what lies at one place of all windows, which is 0 still where windows do not meet."""
+    """Add to the elements at one position of all windows, which are still 0 if windows do not overlap."""
     if windows.apart():
         _core.assign(part, value)
     else:
@@ -111,7 +111,7 @@ def _counts(x: Array, windows: Windows) -> Extents:
     return windows.counts(x.shape[-len(windows.kernel) :])
 
 
-# --- what users call ------------------------------------------------------------------------------
+# --- public functions -----------------------------------------------------------------------------
 
 
 def pooling(
@@ -164,7 +164,7 @@ def pooling(
     Raises
     ------
     ValueError
-        If a word or `p_value` is none of these, data has no axis of extents or more than three, the kernel does not fit
+        If an option or `p_value` is unknown, data has no axis of extents or more than three, the kernel does not fit
         into the padded data, or the padding is not less than the kernel.
 
     Examples

@@ -46,7 +46,7 @@ def _prepared(op: str, x: Array, axis: int, temperature: float | None, dtype: DT
 
 
 def _within(op: str, x: Array, axis: int, length: ArrayLike | None, use_length: bool) -> Array | None:
-    """Return where positions along the axis are below lengths; None if there are none."""
+    """Return where positions along the axis are below lengths; None without lengths."""
     if use_length != (length is not None):
         raise ValueError(f"{op}: use_length must be True with length, and only then, got {use_length}")
     if length is None:

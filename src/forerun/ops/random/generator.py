@@ -59,7 +59,7 @@ class BitGenerator:
     @state.setter
     def state(self, value: dict[str, Any]) -> None:
         if not isinstance(value, dict) or set(value) != {"bit_generator", "seed", "drawn"}:
-            raise ValueError(f"set_state: state must be what state gave, got {type(value).__name__}")
+            raise ValueError(f"set_state: state must be the state of a generator, got {type(value).__name__}")
         self.stream = OwnStream(value["seed"], value["drawn"])
 
     def spawn(self, n_children: int) -> list[BitGenerator]:

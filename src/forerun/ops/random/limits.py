@@ -27,9 +27,9 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Limits:
-    """The numbers from `low` to `high`; an open end is none of them. NaN is allowed, or not; -0.0 is 0.
+    """The numbers from `low` to `high`; an open end is excluded. NaN is allowed, or not; -0.0 is 0.
 
-    rule: what an error says of them. overflow: it is an OverflowError, not a ValueError.
+    rule: the text of the error. overflow: the error is an OverflowError, not a ValueError.
 
     >>> Limits("must be in [0, 1]", 0, 1).check("op", "p", [0.5, 1.0])
     >>> Limits("must be in [0, 1]", 0, 1).check("op", "p", [0.5, 1.5])
@@ -95,5 +95,5 @@ PROBABILITY = Limits("must be in [0, 1]", 0, 1)
 NOT_ZERO_PROBABILITY = Limits("must be in (0, 1]", 0, 1, open_low=True)
 BELOW_ONE = Limits("must be in [0, 1)", 0, 1, open_high=True)
 ABOVE_ONE = Limits("must be above 1", 1, open_low=True)
-POISSON = Limits("must be in [0, 9.2e18)", 0, _INT64 - 10 * math.sqrt(_INT64))  # what int64 holds with all deviations
+POISSON = Limits("must be in [0, 9.2e18)", 0, _INT64 - 10 * math.sqrt(_INT64))  # int64 holds a draw with any deviation
 FINITE = Limits("must be finite", -1.7976931348623157e308, 1.7976931348623157e308, overflow=True)

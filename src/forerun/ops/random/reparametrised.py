@@ -78,7 +78,7 @@ def made_of_standard(
 ) -> Array:
     """Apply `made` to draw(kind, loc=0, scale=1) and parameters: floats, or arrays of the dtype that is drawn.
 
-    parameters: by name, each with what its values must be. ValueError if they do not broadcast to the size.
+    parameters: by name, each with the requirement on its values. ValueError if they do not broadcast to the size.
 
     >>> twice = lambda draw, loc: loc + 0 * draw("normal")
     >>> made_of_standard("op", twice, {"loc": (3, None)}, 2, "float32", None).tolist()

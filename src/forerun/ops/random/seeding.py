@@ -87,5 +87,5 @@ def set_state(state: dict[str, Any]) -> None:
     >>> np.random.set_state(np.random.get_state())
     """
     if not isinstance(state, dict) or set(state) != {"bit_generator", "seed", "drawn"}:
-        raise ValueError(f"set_state: state must be what get_state gave, got {type(state).__name__}")
+        raise ValueError(f"set_state: state must be the state of a generator, got {type(state).__name__}")
     _core.seed(state["seed"], state["drawn"])

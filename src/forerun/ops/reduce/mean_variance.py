@@ -72,7 +72,7 @@ def _whole(op: str, dtype: DTypeLike) -> numpy.dtype | None:
 def _cut_off(
     op: str, x: Array, axis: Axis, dtype: numpy.dtype, keepdims: bool, where: ArrayLike, ddof: float = 0
 ) -> Array:
-    """Return the mean in a dtype without fractions, as NumPy's: summed in it; what the division gives is cast to it."""
+    """Return the mean in a dtype without fractions, as NumPy's: summed in it; the quotient is cast to it."""
     axes = axes_of(op, axis, x.ndim)
     x = x if where is True else _over(x, where)
     total = sum(x, axes, dtype, None, keepdims or where is not True, where=where)

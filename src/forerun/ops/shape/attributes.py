@@ -98,7 +98,7 @@ def size(a: ArrayLike, axis: Axis = None) -> int:
 
 
 def isscalar(element: Array | float) -> bool:
-    """Test whether `element` is a scalar of Python or NumPy. An array without axes is none.
+    """Test whether `element` is a scalar of Python or NumPy. An array without axes is not.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Axes in another order, as views: `transpose`, and what moves or exchanges some of them."""
+"""Axes in another order, as views: `transpose`, and functions that move or exchange some axes."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> Array:
 
 
 def rollaxis(a: ArrayLike, axis: int, start: int = 0) -> Array:
-    """Return a view with `axis` moved until it lies before axis `start`; `moveaxis` says the same more plainly.
+    """Return a view with `axis` moved until it lies before axis `start`; prefer `moveaxis`.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def rollaxis(a: ArrayLike, axis: int, start: int = 0) -> Array:
     Returns
     -------
     array
-        A view with `axis` moved until it lies before axis `start`; `moveaxis` says the same more plainly.
+        A view with `axis` moved until it lies before axis `start`.
 
     Examples
     --------

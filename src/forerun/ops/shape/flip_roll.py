@@ -1,4 +1,4 @@
-"""Elements in another order along axes: reversed, turned by 90 degrees, or moved around."""
+"""Elements in another order along axes: reversed, rotated by 90 degrees, or shifted cyclically."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def flipud(m: ArrayLike) -> Array:
 
 @view_of_numpy(numpy.rot90, "m k", "ak")
 def rot90(m: ArrayLike, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
-    """Return a view turned by 90 degrees k times in the plane of two axes, from the first towards the second.
+    """Return a view rotated by 90 degrees k times in the plane of two axes, from the first towards the second.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def rot90(m: ArrayLike, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
     Returns
     -------
     array
-        a view turned by 90 degrees k times in the plane of two axes.
+        a view rotated by 90 degrees k times in the plane of two axes.
 
     Examples
     --------
@@ -144,7 +144,7 @@ def rot90(m: ArrayLike, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
 
 
 def roll(a: ArrayLike, shift: int | Sequence[int], axis: Axis = None) -> Array:
-    """Return `a` with elements moved along axes; those that leave at one end come in at the other.
+    """Return `a` with elements shifted along axes; those beyond the last position reappear at the first.
 
     Without an axis: the flat array is moved.
 

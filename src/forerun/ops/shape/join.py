@@ -64,7 +64,7 @@ def _some(op: str, arrays: Sequence[Any]) -> list[Any]:
 
 
 def _common(op: str, arrays: list[Any], out: Any, dtype: Any, casting: Any) -> list[Any]:
-    """Return arrays of one dtype: the one asked for, or what theirs give together. TypeError if casting forbids it."""
+    """Return arrays of one dtype: the requested one, or the promotion of theirs. TypeError if casting forbids it."""
     if out is not None and dtype is not None:
         raise TypeError(f"{op}: out and dtype must not both be given, got {dtype}")
     want = as_dtype(op, dtype) if dtype is not None else promote(*(a.dtype for a in arrays))
@@ -103,7 +103,7 @@ def concatenate(
     Raises
     ------
     ValueError
-        If there is none, or if they differ in shape along another axis.
+        If no arrays are given, or if they differ in shape along another axis.
 
     Examples
     --------
@@ -289,7 +289,7 @@ def _depth(blocks: ArrayLike) -> int:
 def block(arrays: Array) -> Array:
     """Return an array from nested lists of blocks.
 
-    Those of the innermost lists stand side by side along the last axis, these rows along the second to last, and so on.
+    Blocks in the innermost lists are joined along the last axis, the results along the second to last, and so on.
 
     Parameters
     ----------

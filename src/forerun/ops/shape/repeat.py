@@ -73,7 +73,7 @@ _FEW_TIMES = 8  # that an operation is given the same array
 
 @numpy_when_small(numpy.tile, "A reps", "ac", "biufc")
 def tile(A: ArrayLike, reps: int | Sequence[int]) -> Array:
-    """Return the whole array several times along each axis; axes that it lacks are put in front.
+    """Return the whole array several times along each axis; missing axes are added in front.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ def _reshape(x: Array, shape: Shape) -> Array:
 def reshape(a: ArrayLike, /, shape: Shape, order: str = "C", *, copy: bool | None = None) -> Array:
     """Return an array with another shape of the same size: a view where memory allows.
 
-    One extent may be -1: what the others leave.
+    One extent may be -1: it is computed from the size and the other extents.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def reshape(a: ArrayLike, /, shape: Shape, order: str = "C", *, copy: bool | Non
 
 @direct("ravel")
 def ravel(a: ArrayLike, order: str = "C") -> Array:
-    """Return the elements as one axis: a view where they lie in memory one after the other, otherwise a copy.
+    """Return the elements as one axis: a view if they are contiguous, otherwise a copy.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def flatten(x: ArrayLike, order: str = "C") -> Array:
 
 @view_of_numpy(numpy.expand_dims, "a axis", "ak")
 def expand_dims(a: ArrayLike, axis: int | Sequence[int]) -> Array:
-    """Return a view with axes of extent 1 put in at `axis`: positions in the result.
+    """Return a view with new axes of extent 1 at the positions `axis` of the result.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def expand_dims(a: ArrayLike, axis: int | Sequence[int]) -> Array:
     Returns
     -------
     array
-        A view with axes of extent 1 put in at `axis`: positions in the result.
+        A view with new axes of extent 1 at the positions `axis` of the result.
 
     Raises
     ------

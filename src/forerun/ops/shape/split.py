@@ -256,7 +256,7 @@ def unstack(x: ArrayLike, /, *, axis: int = 0) -> tuple[Array, ...]:
 def _slices(x: Array) -> list[Array]:
     """Return views of x at each position of the first axis.
 
-    By halves where it is recorded: the gradient of a view is as large as what it is a view of, so that n views of the
+    By halves where it is recorded: the gradient of a view is as large as the view's base, so that n views of the
     whole would cost n times the whole, and these cost its size times log n.
     """
     n = x.shape[0]

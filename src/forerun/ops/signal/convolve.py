@@ -56,7 +56,7 @@ def _inexact(x: ArrayLike) -> Array:
 
 
 def _convolve_grad(g: Array, other: Array, n: int) -> Array:
-    """Return the gradient of the factor with n elements: what each of them met."""
+    """Return the gradient of the factor with n elements: the sum over the products of each."""
     k = other.size
     return _convolve(g, conj_if_complex(flip(other)))[k - 1 : k - 1 + n]
 

@@ -367,7 +367,7 @@ def polyfit(
     Returns
     -------
     array, or tuple of arrays
-        The coefficients, and what else was asked for.
+        The coefficients, and the other requested results.
 
     Raises
     ------

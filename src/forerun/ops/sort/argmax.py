@@ -38,7 +38,7 @@ def _arg(name: str, fn: Callable[..., Any], x: ArrayLike, axis: int | None, out:
     places = _by_core(name, reshape(x, -1) if axis is None or x.ndim == 0 else x, axis or 0)
     if places is not None:
         return write_out(name, reshape(places, shape), out)
-    # Trusted not to write: NumPy would copy what is marked as read-only.
+    # Trusted not to write: NumPy would copy arrays that are marked as read-only.
     task = lambda v: fn(v, axis=axis, keepdims=keepdims)
     found = _core.host(task, [x], [(shape, numpy.dtype("int64"))], None, name, "compute", True, at_once=AT_ONCE)[0]
     return write_out(name, found, out)

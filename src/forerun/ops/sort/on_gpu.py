@@ -21,10 +21,10 @@ def _on_gpu(x: Array) -> bool:
 
 
 def _by_core(entry: str, x: Array, axis: int) -> Any:
-    """Return what the core makes of an array on a GPU, whose lines it sorts or searches there; else None."""
+    """Return the core's result for an array on a GPU, whose lines it sorts or searches there; else None."""
     if entry not in _CORE or not _on_gpu(x):
         return None
-    if x.size == 0:  # of which there is no order
+    if x.size == 0:  # there is nothing to sort
         return zeros(x.shape, "int64" if entry == "argsort" else x.dtype, device=x.device)
     values = _core.detach(x)
     # In a dtype that the core takes; the order is the same.

@@ -80,7 +80,7 @@ def argsort(
     Raises
     ------
     ValueError
-        If both are given, or kind is none of NumPy's.
+        If both are given, or kind is not one of NumPy's.
 
     Examples
     --------

@@ -46,7 +46,7 @@ def _counted(x: numpy.ndarray, index: bool, inverse: bool, counts: bool) -> Any:
     found = [(positions.astype(x.dtype) + low).astype(x.dtype, copy=False)]
     if index:
         first = numpy.empty(extent, numpy.intp)
-        first[places[::-1]] = numpy.arange(flat.size)[::-1]  # what is written last is first in the array
+        first[places[::-1]] = numpy.arange(flat.size)[::-1]  # the value that is written last is first in the array
         found.append(first[positions])
     if inverse:
         found.append((numpy.cumsum(there) - 1)[places].reshape(x.shape))
@@ -95,7 +95,7 @@ def unique(
     Returns
     -------
     array, or tuple of arrays
-        The values, and what else was asked for.
+        The values, and the other requested results.
 
     Examples
     --------

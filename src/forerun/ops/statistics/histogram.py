@@ -222,7 +222,7 @@ def _columns(sample: ArrayLike, *others: Any) -> Array:
 
 
 def _edges(bins: ArrayLike, x: Array) -> list[Any]:
-    """For each axis of points the number of bins, or their edges as an array. Values are not looked at."""
+    """For each axis of points the number of bins, or their edges as an array. Does not read values."""
     n = x.shape[1]
     if isinstance(bins, str) or not numpy.iterable(bins):
         return [count_of("histogramdd", "bins", bins)] * n

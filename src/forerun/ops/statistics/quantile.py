@@ -84,7 +84,7 @@ _DISCRETE = ("inverted_cdf", "closest_observation", "lower", "higher", "nearest"
 def _quantile(
     op: str, x: Any, q: Any, most: int, axis: Any, out: Any, method: str, keepdims: bool, weights: Any
 ) -> Array:
-    """Return `quantile` and its relatives: `most` is what q is counted to."""
+    """Return `quantile` and its relatives: `most` is the upper limit of q."""
     check_choice(op, "method", method, _METHODS)
     x, q = asarray_like_device(x, q, weights), numpy.asarray(q, "float64")
     if not ((q >= 0) & (q <= most)).all():
@@ -137,7 +137,7 @@ def quantile(
 ) -> Array:  # fmt: skip
     """Return the q-th quantiles (q between 0 and 1) along axes (by default all); `a`'s dtype or the default float.
 
-    Axes of q, which may be an array, stand first in the result.
+    Axes of q, which may be an array, come first in the result.
 
     Parameters
     ----------

@@ -175,7 +175,7 @@ def random_saturation(data: ArrayLike, min_factor: float, max_factor: float) -> 
 
 
 def random_hue(data: ArrayLike, min_factor: float, max_factor: float) -> Array:
-    """Return images with their colours turned around the grey axis by a random number of turns.
+    """Return images with their colours rotated around the grey axis by a random angle.
 
     So 0 and 1 change nothing. The number is drawn once for a call, so that a batch is changed as a whole.
 

@@ -23,7 +23,7 @@ Values = numpy.ndarray
 
 @registered_tuple("roi_align.Plan")
 class _Plan(NamedTuple):
-    """How regions are looked at."""
+    """The settings of sampling in regions."""
 
     size: tuple[int, int]
     scale: float

@@ -48,7 +48,7 @@ class Summaries:
             self._write()
 
     def add_trace(self, trace: Trace, step: int | None = None) -> None:
-        """Write what a recording says of a stretch of the program.
+        """Write the summary of a recorded part of the program.
 
         Seconds of the stretch, in waits, lost by them, and in which operations ran; numbers of operations and waits;
         the largest memory of arrays, in bytes. The tags begin with "forerun/".

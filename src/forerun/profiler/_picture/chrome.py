@@ -48,7 +48,7 @@ class _Records:
     def __init__(self, trace: Trace) -> None:
         self.trace, self.start, self.lanes = trace, trace.start, lanes(trace)
         self.front = {lane.thread for lane in self.lanes if lane.front}
-        self.first: dict[int, Span] = {}  # by number of an op: what ran first of it, and last
+        self.first: dict[int, Span] = {}  # by number of an op: its first span, and its last
         self.last: dict[int, Span] = {}
         for s in sorted((s for lane in self.lanes for s in lane.spans), key=lambda s: s.start):
             self.first.setdefault(s.event.seq, s)
@@ -69,7 +69,7 @@ class _Records:
         yield from self.counters()
 
     def track(self, lane: Lane, order: int) -> Iterator[Record]:
-        """Yield the name of a thread, what it issued, what it ran, and its waits."""
+        """Yield the name of a thread, the ops that it issued and ran, and its waits."""
         name = f"{lane.device} {lane.label}".strip()
         yield from self.named(lane.thread, name, order + 1)
         if lane.front:

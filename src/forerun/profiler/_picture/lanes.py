@@ -1,4 +1,4 @@
-"""Lanes: what each thread did, one thing after the other, as a picture shows it."""
+"""Lanes: the work of each thread, one item after the other, as a picture shows it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Span:
 
 @dataclass(slots=True)
 class Lane:
-    """A thread: the ops that it ran and, if it is one of the program's own, what it issued and its waits."""
+    """A thread: the ops that it ran and, if it is one of the program's own, the ops that it issued and its waits."""
 
     thread: int
     label: str
@@ -81,7 +81,7 @@ def _of_process(trace: Trace) -> list[Lane]:
     for e in sorted(trace.ops, key=lambda e: e.issued):
         issues[e.issuer].append(e)
     # First the thread that waited last: the one that ended the recording. Tasks of workers issue and never wait, and
-    # were issued by another thread; a thread of the program that has not waited ran only what it issued, at once.
+    # were issued by another thread; a thread of the program that has not waited ran only ops that it issued, at once.
     last = trace.waits[-1].thread if waits else None
     program = {*waits, *(t for t in issues if all(e.issuer == t for e in ops.get(t, ())))}
     front = sorted(program, key=lambda t: (t != last, t))
@@ -92,12 +92,12 @@ def _of_process(trace: Trace) -> list[Lane]:
 
 
 def _device(trace: Trace, home: tuple[int, str]) -> str:
-    """Return the name of a lane's device; the network is none."""
+    """Return the name of a lane's device; the network has no device."""
     return "" if home[1] == "network" else trace.device_name(home[0])
 
 
 def _worker_labels(homes: dict[int, tuple[int, str]]) -> list[tuple[int, str]]:
-    """Return threads in order, with labels: workers have numbers, a single thread for copies or files has none."""
+    """Return threads in order, with labels: workers have numbers, a single thread for copies or files has no number."""
     count: Counter[tuple[int, str]] = Counter()
     total = Counter(homes.values())
     found = []

@@ -31,7 +31,7 @@ class Mark:
 
     @property
     def name(self) -> str:
-        """The name of what took most of the time."""
+        """The name of the operation that took most of the time."""
         time: dict[str, float] = {}
         for s in self.spans:
             time[s.event.name] = time.get(s.event.name, 0) + s.end - s.start

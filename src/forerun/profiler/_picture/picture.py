@@ -84,7 +84,7 @@ def _title(words: str, y: float) -> list[str]:
 
 
 def _front(lane: Lane, axis: Axis, colour: dict[str, str], pixel: float, y: float) -> tuple[list[str], float]:
-    """Ticks of the ops issued, waits, and below them what ran while it waited."""
+    """Ticks of the ops issued, waits, and below them the ops that ran while the thread waited."""
     share = f"{lane.waited / (axis.span or 1e-9):.0%} in waits"
     parts = _labels(y, lane.label, share)
     parts += _ticks(lane.issues, axis, colour, y)
@@ -129,7 +129,7 @@ def _op_boxes(spans: list[Span], axis: Axis, colour: dict[str, str], pixel: floa
 
 
 def _box(mark: Mark, axis: Axis, fill: str, y: float, height: float, kind: str, words: str) -> str:
-    """Return a rectangle, with words if there is room, and what the pointer shows."""
+    """Return a rectangle, with words if they fit, and a tooltip."""
     # A hair of white keeps neighbours of one colour apart.
     width = mark.width - 0.5 if mark.width > 3 else mark.width
     box = element("rect", x=mark.x, y=y, width=width, height=height, fill=fill, class_=kind)

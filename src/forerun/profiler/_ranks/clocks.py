@@ -24,7 +24,7 @@ Point = tuple[int, int, int]
 
 
 def encoded(known: Sequence[Point] = ()) -> tuple[list[Point], list[tuple[str, int, str]]]:
-    """Return what is known of this process's clock, a point more than before, and the row of a recording for it.
+    """Return the known points of this process's clock, with one more, and the row of a recording for it.
 
     Without other ranks there is no row.
     """

@@ -29,7 +29,7 @@ class RankTimes:
 
 
 def rank_times(trace: Trace) -> list[RankTimes]:
-    """Return what each rank of a trace did, and how often the others waited for it."""
+    """Return the times of each rank of a trace, and how often the others waited for it."""
     late: dict[int, float] = defaultdict(float)
     last: dict[int, int] = defaultdict(int)
     groups = _together(trace)
@@ -51,7 +51,7 @@ def rank_times(trace: Trace) -> list[RankTimes]:
 
 
 def rank_title(trace: Trace, of: Rank) -> str:
-    """Return the words for a rank in a picture: its host where there are several, and what is to be known of it."""
+    """Return the words for a rank in a picture: its host where there are several, and a remark if it has one."""
     parts = [f"rank {of.number}"]
     if len({r.host for r in trace.ranks}) > 1:
         parts.append(f"host {of.host}")

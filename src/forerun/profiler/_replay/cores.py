@@ -34,7 +34,7 @@ class Cores:
         self._first, self._yields = _Queue(), _Queue()
 
     def begin(self, now: float, seconds: float, count: int, kind: str, n: int, yields: bool = False) -> None:
-        """Begin work of so many seconds of a core; `count` orders what ends at one time."""
+        """Begin work of so many seconds of a core; `count` orders work that ends at the same time."""
         self._advance(now)
         queue = self._yields if yields else self._first
         heapq.heappush(queue.work, (queue.had + seconds, count, kind, n))

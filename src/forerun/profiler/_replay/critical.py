@@ -1,4 +1,4 @@
-"""The critical path of a step: what the step would have been shorter without, from its end backward."""
+"""The critical path of a step: the work without which the step would have been shorter, from its end backward."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class Share:
     name: str
     site: Site
     seconds: float  # per step
-    after: str = ""  # what it waited for
+    after: str = ""  # the operation that it waited for
 
 
 def path(program: Program, run: Run) -> list[Share]:
-    """Return what the time of the later steps was spent on, longest first."""
+    """Return the parts of the time of the later steps, longest first."""
     ends = run.step_ends(program)
     first, last = (ends[0], ends[-1]) if len(ends) > 1 else (0.0, run.seconds)
     steps = max(1, len(ends) - 1)

@@ -1,4 +1,4 @@
-"""Machines: devices, ranks, the links between them, and what a collective takes there."""
+"""Machines: devices, ranks, the links between them, and the time of a collective there."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FORM = "whatif: link must be a rate and a latency, and may have copy=RATE and c
 class Link:
     """A link: bytes a second in each direction, and seconds until the first byte arrives.
 
-    copy, call: what each message takes of a core, bytes that it copies and adds a second, and seconds; by default none.
+    copy, call: a core's work for each message: bytes that it copies and adds per second, and seconds; by default none.
     """
 
     rate: float

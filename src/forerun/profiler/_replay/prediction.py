@@ -77,7 +77,7 @@ class Change:
 
 @dataclass(slots=True)
 class _State:
-    """Of a prediction, what is computed when it is asked for."""
+    """The parts of a prediction that are computed on demand."""
 
     curve: list[tuple[int, float]] = field(default_factory=list)
     changes: list[Change] | None = None
@@ -223,7 +223,7 @@ class Prediction:
         ]
 
     def _table(self, limit: int = 8) -> list[str]:
-        rows = [("what a step waits for", "ms a step", "share")]
+        rows = [("critical path", "ms a step", "share")]
         for s in self.waits[:limit]:
             where = f"{PurePath(s.site[0]).name}:{s.site[1]}" if s.site else "?"
             work = s.kind in ("network", "operations")
@@ -262,7 +262,7 @@ def whatif(
     slowdown: float = 1.0,
     cores: float | None = None,
 ) -> Prediction:
-    """Predict a step of a recorded program on a machine that is not there, by a replay.
+    """Predict a step of a recorded program on another machine, by a replay.
 
     The recorded operations are replayed with their durations and dependencies: each lane takes the oldest that is
     ready, each thread of the program issues and waits as in the recording. Every device of every rank has as much data
@@ -282,7 +282,8 @@ def whatif(
     local_link : str, optional
         Between devices of a rank; without it they share memory.
     step : str, optional
-        The line whose first operation begins a step, as "train.py:12". Without it, what recurs is a step.
+        The line whose first operation begins a step, as "train.py:12". Without it, a step is the recurring sequence of
+        operations.
 
     slowdown : float
         How many times as long an operation takes while all devices and ranks run: they may share memory and caches.
@@ -361,7 +362,7 @@ def _lighten(program: Program, kind: str, site: Site) -> None:
 def _trace(program: Program, simulated: Run) -> Trace:
     """Return the run as events: threads of the program have the first numbers, then each server of a lane one."""
     threads = len(program.threads)
-    devices = max((d for d, _ in program.servers), default=0) + 1  # where the network's lanes stand: below all
+    devices = max((d for d, _ in program.servers), default=0) + 1  # the network's lanes come below all others
     number: dict[tuple[Any, int], int] = {}
     issued = {a.issue.task: a for a in simulated.acts if a.issue.task >= 0}
     deps: Callable[[int], tuple[int, ...]] = lambda t: tuple(d + 1 for d in program.tasks[t].deps)

@@ -1,8 +1,9 @@
 """The recorded program as it would be on another machine: a copy of the work for each device, and sums of gradients.
 
 Each device gets the operations of the recorded one, issued by the same threads: where a line issued several in a row,
-the copies follow one another. The gradients are what the line of the updates reads of other lines in the same step.
-Over devices that share memory they are added as `gluon.Trainer` does it, over ranks in buckets, the last layers first.
+the copies follow one another. The gradients are the results of other lines in the same step that the line of the
+updates reads. Over devices that share memory they are added as `gluon.Trainer` does it, over ranks in buckets, the last
+layers first.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ class Task:
     urgent: bool = False
     inline: bool = False
     size: int = 0
-    core: float = 0.0  # of a collective: seconds of a core before what the link takes
+    core: float = 0.0  # of a collective: seconds of a core before the time of the link
 
 
 @dataclass(slots=True)
@@ -58,7 +59,7 @@ class Issue:
 
 @dataclass(slots=True)
 class Program:
-    """Tasks, and what the threads do."""
+    """Tasks, and the actions of the threads."""
 
     tasks: list[Task] = field(default_factory=list)
     threads: list[list[Issue]] = field(default_factory=list)
@@ -73,7 +74,7 @@ class Gradients:
     site: Site  # the line of the updates
     users: dict[int, list[int]]  # by the gradient's number: all operations of that line that need it
     sizes: dict[int, int]  # bytes of each gradient
-    update: dict[int, float]  # seconds of the largest update: what it takes to go over the gradient once
+    update: dict[int, float]  # seconds of the largest update: the time of one pass over the gradient
     joint: set[int] = field(default_factory=set)  # operations that need several gradients
 
     @property
@@ -125,7 +126,7 @@ def _size(run: Recorded, gradient: int, passed_on: bool) -> int:
 
 
 def _line_of_updates(run: Recorded) -> Site:
-    """Return the line whose operations write what the next step reads; of several, where these take longest."""
+    """Return the line whose operations write arrays that the next step reads; of several, where these take longest."""
     seconds: dict[Site, float] = defaultdict(float)
     reads_other: set[Site] = set()
     carried = set()
@@ -154,7 +155,7 @@ class _Maker:
         self.run, self.machine, self.as_recorded = run, machine or Machine(), machine is None
         self.program = Program()
         self.number: dict[tuple[int, int], int] = {}  # of a task, by operation and device
-        self.uses: dict[tuple[int, int], dict[int, int]] = {}  # by operation and device: what it needs instead
+        self.uses: dict[tuple[int, int], dict[int, int]] = {}  # by operation and device: its replaced inputs
         several = self.machine.devices > 1 or self.machine.ranks > 1
         self.recorded = run.ranks > 1
         self.python = self.machine.slowdown if self.machine.ranks > 1 else 1.0  # each rank has its own
@@ -271,7 +272,7 @@ class _Maker:
         return owners
 
     def _sum(self, step: int, found: Gradients, g: int, owner: int, each: bool) -> list[int]:
-        """Add tasks for the sum of a gradient over devices; return what holds the sum on each."""
+        """Add tasks for the sum of a gradient over devices; return the task that has the sum on each."""
         m, size = self.machine, found.sizes[g]
         all_of = [self.number[g, d] for d in range(m.devices)]
         if m.devices == 1:

@@ -1,4 +1,5 @@
-"""From a trace to a program that can be replayed: its operations with typical durations, and what its threads did."""
+"""From a trace to a program that can be replayed: its operations with typical durations, and the actions of its
+threads."""
 
 from __future__ import annotations
 
@@ -82,7 +83,8 @@ class Recorded:
 
         Of a sample, the longest part without gaps counts; of several ranks, the first one.
 
-        step: the line, as "train.py:12", whose first operation begins a step; without it, a step is what recurs.
+        step: the line, as "train.py:12", whose first operation begins a step; without it, a step is the recurring
+        sequence of operations.
         """
         if not trace.ops:
             raise ValueError("whatif: there must be operations in the recording, got none")
@@ -94,7 +96,7 @@ class Recorded:
         return found
 
     def typical(self) -> Recorded:
-        """Give what recurs in each step its median time: chance is in single steps, not in the program.
+        """Give operations that recur in each step their median time, since single steps vary by chance.
 
         The size of its results is the largest: those that took over memory of other arrays are not in recorded bytes.
         """
@@ -174,7 +176,7 @@ class _Reader:
         return list(accumulate((ends[k] for k in sorted(ends) if k >= 0), max))
 
     def _ends_before(self) -> dict[tuple[int, float], float]:
-        """When a thread had ended what it ran before each piece, by the piece's thread and start."""
+        """When a thread had ended its previous piece before each piece, by the piece's thread and start."""
         free: dict[int, float] = {}
         found = {}
         for e in sorted(self.trace.pieces, key=lambda e: e.started):
@@ -201,7 +203,7 @@ class _Reader:
         )  # fmt: skip
 
     def _pause(self, piece: Event, ready: float) -> float:
-        """Return what a thread that had work took to begin with a piece."""
+        """Return the time that a thread with work took to begin a piece."""
         before = self.before[piece.thread, piece.started]
         return max(0.0, piece.started - before) if before >= ready else 0.0
 
@@ -209,7 +211,8 @@ class _Reader:
         return sorted({e.issuer for e in self.ops} | {w.thread for w in self.trace.waits})
 
     def _acts(self, thread: int) -> list[Act]:
-        """Return what a thread did. A call may issue what it waits for, as a save does: its wait comes after that."""
+        """Return a thread's actions. A call may issue an op and wait for it, as a save does: the wait comes after the
+        issue."""
         issues = [(_issued(e), e.seq, e) for e in self.ops if e.issuer == thread]
         waits = [(w.ended, 0, w) for w in self.trace.waits if w.thread == thread]
         found: list[Act] = []
@@ -229,7 +232,8 @@ class _Reader:
         return found
 
     def _needs(self, wait: Event, issued: int) -> tuple[int, ...]:
-        """Return what a wait waited for: an operation, or all up to the begin of a step, or up to the present one."""
+        """Return the operations that a wait waited for: one, or all up to the beginning of a step, or up to the present
+        one."""
         waited = self.group.get(wait.waited, wait.waited)
         if waited in self.ended:
             return (waited,)
@@ -327,11 +331,11 @@ def _after_updates(single: list[Event]) -> list[int]:
         if begun and e.site not in seconds:
             found.append(e.seq)
             begun = False
-    return found if begun or len(found) < 2 else found[:-1]  # what follows the last updates belongs to their step
+    return found if begun or len(found) < 2 else found[:-1]  # operations after the last updates belong to their step
 
 
 def _recurring(single: list[Event]) -> list[int]:
-    """Return where steps begin, if a step is what recurs."""
+    """Return where steps begin, if a step is the recurring sequence of operations."""
     kinds = [(part.name, part.site, part.shape, part.device) for part in single]
     places: dict[Hashable, list[int]] = defaultdict(list)
     for i, kind in enumerate(kinds):

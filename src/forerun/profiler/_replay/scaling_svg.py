@@ -72,7 +72,7 @@ def _curve(curve: Sequence[tuple[int, float]], ranks: int, ideal: float) -> list
 
 
 def _lanes(trace: Trace, top: float) -> tuple[list[str], float]:
-    """Return what each thread and lane of a rank does, and where that ends."""
+    """Return the drawn lanes of a rank's threads and queues, and where they end."""
     axis = Axis(trace.start, trace.span, LEFT, WIDTH - LEFT - RIGHT)
     colour = colours(e.name for e in trace.ops)
     parts = [text(24, top - 16, "A rank", 14, font_weight=600)]

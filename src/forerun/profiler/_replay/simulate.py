@@ -29,14 +29,14 @@ class Ran:
 
 @dataclass(slots=True)
 class Acted:
-    """An issue or a wait of a thread: when it began and ended, and what it went on for."""
+    """An issue or a wait of a thread: when it began and ended, and the causes."""
 
     thread: int
     issue: Issue
     began: float
     ended: float
-    before: Cause  # what the thread did before
-    cause: Cause  # of a wait: what it waited for
+    before: Cause  # the thread's previous action
+    cause: Cause  # of a wait: the operation that ended it
 
 
 @dataclass(slots=True)
@@ -66,7 +66,7 @@ class Run:
 
 
 def run(program: Program) -> Run:
-    """Return when all of a program runs. RuntimeError if something waits for what never comes."""
+    """Return when all parts of a program run. RuntimeError for a wait that never ends."""
     return _Simulation(program).run()
 
 
@@ -77,7 +77,7 @@ class _Simulation:
         self.cores = Cores(program.cores) if program.cores else None
         self.count = 0
         tasks = program.tasks
-        self.left = [len(set(t.deps)) + 1 for t in tasks]  # what each still needs; its issue, too
+        self.left = [len(set(t.deps)) + 1 for t in tasks]  # the number of unmet dependencies of each, with its issue
         self.pieces = [len(t.pieces) for t in tasks]
         self.readers: list[list[int]] = [[] for _ in tasks]
         for n, t in enumerate(tasks):

@@ -1,4 +1,4 @@
-// Mouse, touch and keys: zoom, pan, what the pointer shows, selection.
+// Mouse, touch and keys: zoom, pan, tooltip, selection.
 "use strict";
 
 const tip = document.getElementById("tip"), filter = document.getElementById("filter");
@@ -13,7 +13,7 @@ function show(from, to) {
   redraw();
 }
 
-// By a factor: what is at pixel `x` stays there.
+// By a factor: the time at pixel `x` stays there.
 function zoom(factor, x = GUTTER + (width - GUTTER) / 2) {
   const time = timeOf(x);
   show(time - (time - view.from) * factor, time + (view.to - time) * factor);
@@ -29,8 +29,8 @@ function reveal(op) {
   if (!inside || !wide) show(from - (to - from) * 0.5 - 100, to + (to - from) * 0.5 + 100);
 }
 
-// --- what is where -----------------------------------------------------------------------------------------------------
-// What is drawn at a pixel: an op, or a wait of a lane, or null.
+// --- positions ---------------------------------------------------------------------------------------------------------
+// The item at a pixel: an op, or a wait of a lane, or null.
 function at(x, y) {
   const time = timeOf(x), reach = 3 / scale();
   if (x < GUTTER) return null;

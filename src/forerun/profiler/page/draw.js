@@ -1,4 +1,4 @@
-// Drawing: everything on one canvas, anew in each frame. Of what is narrower than a pixel, a column shows the share.
+// Drawing: everything on one canvas, anew in each frame. Of items below a pixel's width, a column shows the share.
 "use strict";
 
 const GUTTER = 150, AXIS = 34, ROW = 24, WAIT = 18, TICKS = 10, GAP = 12, CURVE = 64, TITLE = 26;

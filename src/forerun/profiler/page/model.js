@@ -27,7 +27,7 @@ function firstAfter(sorted, limit) {
   return low;
 }
 
-// The stretch at a time, or the next one to it that is at most `reach` away; -1 if there is none.
+// The stretch at a time, or the next one to it that is at most `reach` away; -1 if none is.
 function nearest({ start, end }, time, reach) {
   const i = firstAfter(end, time);
   if (i < end.length && start[i] <= time) return i;
@@ -73,7 +73,7 @@ ops.inputs.forEach((inputs, op) => {
   for (const input of inputs) readers.has(input) ? readers.get(input).push(op) : readers.set(input, [op]);
 });
 
-// --- filter: what the words in the box name ------------------------------------------------------------------------
+// --- filter: ops that match the words in the box ---------------------------------------------------------------------
 let words = "";
 let found = { name: [], line: [] };  // by number of a name, or line: whether it is meant
 
@@ -110,7 +110,7 @@ function bytes(n) {
   return `${unit ? n.toFixed(n >= 100 ? 0 : 1) : n} ${units[unit]}`;
 }
 
-// What there is to say of an op, as pairs of a word and its meaning.
+// The facts about an op, as pairs of a word and its meaning.
 function describe(op) {
   const ran = first[op], ended = last[op];
   const facts = [["line", trace.places[ops.line[op]]]];

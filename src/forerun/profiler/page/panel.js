@@ -1,4 +1,4 @@
-// What stands around the canvas: filter, legend, the selected op, tables. All text is set as text, never as markup.
+// The parts around the canvas: filter, legend, the selected op, tables. All text is set as text, never as markup.
 "use strict";
 
 function made(tag, text = "", attributes = {}) {

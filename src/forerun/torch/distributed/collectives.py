@@ -209,7 +209,7 @@ def all_gather(
 def all_gather_into_tensor(
     output_tensor: Array, input_tensor: Array, group: ProcessGroup | None = None, async_op: bool = False
 ) -> Work | None:
-    """Put the tensors of all ranks into one, behind each other or stacked, as its shape says.
+    """Put the tensors of all ranks into one, concatenated or stacked, by its shape.
 
     Parameters
     ----------
@@ -361,7 +361,7 @@ def all_to_all_single(
 def barrier(
     group: ProcessGroup | None = None, async_op: bool = False, device_ids: Sequence[int] | None = None
 ) -> Work | None:
-    """Wait until all ranks have come here.
+    """Wait until all ranks have called it.
 
     Parameters
     ----------

@@ -59,14 +59,14 @@ def init_process_group(
     world_size: int = -1,
     rank: int = -1, store: object = None, group_name: str = "", pg_options: object = None, device_id: object = None,
 ) -> None:  # fmt: skip
-    """Begin to use operations between ranks. The launcher has said which rank this is.
+    """Begin to use operations between ranks. The number of this rank is the launcher's.
 
     Parameters
     ----------
     backend : {"mpi", "gloo", "nccl"}, optional
         MPI carries the values, whichever is named.
     world_size, rank : int
-        Checked, if given, against what the launcher says.
+        Checked, if given, against the launcher's values.
     init_method, store : optional
         Not needed: ranks find each other by MPI. As in PyTorch, only one of them may be given.
     timeout : optional
@@ -116,7 +116,7 @@ def _check_backend(op: str, backend: str | None) -> None:
 
 
 def destroy_process_group(group: ProcessGroup | None = None) -> None:
-    """End the use of operations between ranks, or of a group. Operations that were issued go on.
+    """End the use of operations between ranks, or of a group. Pending operations continue.
 
     Parameters
     ----------

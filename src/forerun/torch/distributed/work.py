@@ -33,7 +33,7 @@ class ReduceOp(Enum):
 
 
 class Work:
-    """An operation with `async_op=True`: it may be waited for, and need not.
+    """An operation with `async_op=True`, which may be waited for.
 
     Parameters
     ----------

@@ -252,7 +252,7 @@ class Flatten(Module):
 
 
 class Identity(Module):
-    """Data unchanged, whatever the module was made with.
+    """Data unchanged, for any arguments of the constructor.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ __all__ = ["Parameter", "Module"]
 
 
 class _ParameterLeaf(Variable):
-    """The leaf of an array that is a parameter: arrays have one class, so this is what tells."""
+    """The leaf of an array that is a parameter: arrays have one class, so that the leaf marks parameters."""
 
     __slots__ = ()
 
@@ -57,7 +57,7 @@ def Parameter(data: Array, requires_grad: bool = True) -> Array:
 
 
 def is_parameter(x: object) -> TypeGuard[Array]:
-    """Return whether x is what `Parameter` made."""
+    """Return whether x was made by `Parameter`."""
     return is_array(x) and isinstance(x.node, _ParameterLeaf)
 
 
@@ -168,7 +168,7 @@ class Module:
         yield from (parameter for _, parameter in self.named_parameters())
 
     def state_dict(self) -> dict[str, Any]:
-        """Return parameters and buffers by their place in the tree, out of sight of gradients."""
+        """Return parameters and buffers by their place in the tree, detached from the tape."""
         return {name: x.detach() for kind in ("_parameters", "_buffers") for name, x in self._named(kind)}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:

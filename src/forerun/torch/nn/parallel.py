@@ -37,7 +37,7 @@ class DistributedDataParallel(Module):
         True: parameters that a backward pass did not reach take part with the gradients that they have. False: they
         are an error.
     device_ids, output_device, bucket_cap_mb, gradient_as_bucket_view, static_graph : optional
-        Not looked at.
+        Ignored.
 
     Raises
     ------

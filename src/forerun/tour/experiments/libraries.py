@@ -35,7 +35,8 @@ _MOST_ROUNDS = 15
 
 @dataclass(frozen=True)
 class Library:
-    """A namespace with NumPy's names for what the programs use, how arrays get there, and how their end is awaited."""
+    """A namespace with NumPy's names for the functions that the programs use, how arrays get there, and how their end
+    is awaited."""
 
     xp: Any
     array: Callable[[numpy.ndarray], Any]

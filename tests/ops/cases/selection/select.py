@@ -1,4 +1,4 @@
-"""Choices, masks, grids, functions along axes: what indexing is made of and made for."""
+"""Choices, masks, grids, functions along axes: related to indexing."""
 
 import numpy
 

@@ -49,12 +49,12 @@ def reciprocal(b: Builder, x: Value) -> Value:
 
 
 def conjugate(b: Builder, x: Value) -> Value:
-    """The other root's number: the imaginary part negated."""
+    """The complex conjugate."""
     return b.complex(b.part("real", x), -b.part("imag", x)) if is_complex(x.dtype) else x
 
 
 def absolute(b: Builder, x: Value) -> Value:
-    """Without sign."""
+    """The absolute value."""
     return x if x.dtype == "bool" or is_unsigned(x.dtype) else b.unary("abs", x)
 
 
@@ -134,7 +134,8 @@ def power(b: Builder, x: Value, y: Value) -> Value:
 
 
 def gcd(b: Builder, x: Value, y: Value) -> Value:
-    """The greatest common divisor, by Euclid's rule, of numbers without signs: the least one has none with a sign."""
+    """The greatest common divisor, by Euclid's rule on unsigned numbers: the least integer's absolute value is
+    unsigned."""
 
     def without(v: Value) -> Value:
         return b.convert(absolute(b, v), unsigned_of(v.dtype))
@@ -223,7 +224,7 @@ def clip(b: Builder, x: Value, least: Value, greatest: Value) -> Value:
     return minimum(b, maximum(b, x, least), greatest)
 
 
-# --- what is true
+# --- predicates
 
 
 def compared(b: Builder, direction: str, x: Value, y: Value) -> Value:
@@ -263,7 +264,8 @@ def isfinite(b: Builder, x: Value) -> Value:
 
 
 def _of_parts(b: Builder, x: Value, holds, either: bool) -> Value:  # type: ignore[no-untyped-def]
-    """A condition of the real and imaginary part; what holds for integers is the opposite of `either`."""
+    """A condition of the real and imaginary part; for integers, which have no imaginary part, the opposite of
+    `either`."""
     if is_complex(x.dtype):
         real, imag = holds(b.part("real", x)), holds(b.part("imag", x))
         found: Value = real | imag if either else real & imag
@@ -275,7 +277,7 @@ def _of_parts(b: Builder, x: Value, holds, either: bool) -> Value:  # type: igno
 
 
 def logical(b: Builder, name: str, x: Value, y: Value | None = None) -> Value:
-    """and, or, xor, not of whether numbers are not 0."""
+    """and, or, xor or not of the truth of numbers."""
     x = cast(b, x, "bool")
     return ~x if y is None else b.binary(name, x, cast(b, y, "bool"))
 

@@ -36,7 +36,7 @@ def copysign(b: Builder, x: Value, y: Value) -> Value:
 
 
 def upper_half(b: Builder, x: Value) -> Value:
-    """x without the lower half of its digits, so that its square has all of its own."""
+    """x without the lower half of its digits, so that its square is exact."""
     lower = (1 << (_MANTISSA[x.dtype] + 2) // 2) - 1
     return b.bitcast(bits(b, x) & ((1 << bits_of(x.dtype)) - 1 ^ lower), x.dtype)
 

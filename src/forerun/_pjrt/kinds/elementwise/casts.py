@@ -45,7 +45,7 @@ def _is_not_zero(b: Builder, x: Value) -> Value:
 
 
 def _integers(b: Builder, x: Value, dtype: str) -> Value:
-    """The integer part; what the integer cannot hold becomes what scalar code on x86 gives."""
+    """The integer part; values that the integer cannot hold are converted as by scalar code on x86."""
     if dtype == "uint64":
         upper = x >= 2.0**63
         low = b.convert(_whole(b, b.select(upper, x - 2.0**63, x), "int64"), "uint64")

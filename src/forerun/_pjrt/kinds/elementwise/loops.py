@@ -120,7 +120,7 @@ def _function(name: str, dtype: str) -> Function | None:
 
 
 def combined(b: Builder, name: str, values: Sequence[Value]) -> tuple[Value, ...] | None:
-    """The results of a ufunc's loop; None if there is none."""
+    """The results of a ufunc's loop; None if the ufunc has no loop here."""
     name = name.removeprefix("_")  # of those whose results are functions' tuples
     dtype = values[-1].dtype if name in ("where", "select") else values[0].dtype
     function = _function(name, dtype)

@@ -141,7 +141,7 @@ def far(x: Value) -> float:
 
 
 def half_exp(b: Builder, x: Value) -> Value:
-    """exp(x) / 2, which may be a number where exp(x) is none any more."""
+    """exp(x) / 2, which may be finite where exp(x) overflows."""
     root = _exp(b, 0.5 * x)
     return (0.5 * root) * root
 

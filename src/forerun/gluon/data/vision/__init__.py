@@ -1,4 +1,4 @@
-"""Data sets of images, and what is done to images before they are trained with."""
+"""Data sets of images, and transforms of images before training."""
 
 from ...._display.namespaces import dir_of
 from . import datasets as datasets

@@ -205,12 +205,12 @@ class RandomSaturation(_Factor):
         super().__init__(saturation)
 
     def changed(self, x: Array | numpy.ndarray, by: float) -> Array | numpy.ndarray:
-        """Gaudier or paler."""
+        """More or less saturated."""
         return x * (1 + by) - _grey(x) * by
 
 
 class RandomHue(_Factor):
-    """Colours turned around the grey axis by pi * h, h uniform on (-hue, hue).
+    """Colours rotated around the grey axis by pi * h, h uniform on (-hue, hue).
 
     Parameters
     ----------
@@ -229,7 +229,7 @@ class RandomHue(_Factor):
         super().__init__(hue)
 
     def changed(self, x: Array | numpy.ndarray, by: float) -> Array | numpy.ndarray:
-        """In other tints."""
+        """With other hues."""
         c, s = math.cos(math.pi * by), math.sin(math.pi * by)
         turn = numpy.linalg.inv(_TO_YIQ) @ numpy.array([[1, 0, 0], [0, c, -s], [0, s, c]]) @ _TO_YIQ
         tinted: Array | numpy.ndarray = space(x).dot(x, constant(turn.T.astype("float32"), x))
@@ -291,7 +291,7 @@ class RandomLighting(Transform):
         self._alpha = alpha
 
     def transformed(self, x: Array | numpy.ndarray) -> Array | numpy.ndarray:
-        """Return x in another light."""
+        """Return x with changed lighting."""
         light = (_VECTORS * image.draws().normal(0, self._alpha, 3)) @ _VALUES
         floats = x.astype("float32")
         return _like(x, floats + constant(light.astype("float32"), floats))

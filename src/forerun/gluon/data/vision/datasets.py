@@ -81,7 +81,7 @@ def _find(folders: Sequence[Path], name: str) -> Path | None:
     return next((place for place in places if place.exists()), None)
 
 
-_PACKED = 1100  # how many times as long as the packed file what gzip unpacks may be
+_PACKED = 1100  # the largest ratio of gzip's output to the packed file
 
 
 @contextmanager

@@ -187,7 +187,7 @@ class RandomCrop(Transform):
         out = numpy.zeros((h, w, x.shape[2]), x.dtype)
         if self._value:
             out.fill(self._value)
-        top, start = max(-y0, 0), max(-x0, 0)  # what lies in the image, and where
+        top, start = max(-y0, 0), max(-x0, 0)  # the part inside the image, and its position
         part = x[y0 + top : y0 + h, x0 + start : x0 + w]
         out[top : top + part.shape[0], start : start + part.shape[1]] = part
         return out
@@ -274,7 +274,7 @@ class RandomFlipTopBottom(RandomFlipLeftRight):
 
 
 class Rotate(Transform):
-    """Images (channels, height, width) of float32, or batches of such, turned as by `image.imrotate`.
+    """Images (channels, height, width) of float32, or batches of such, rotated as by `image.imrotate`.
 
     Its place is behind ToTensor.
 
@@ -307,12 +307,12 @@ class Rotate(Transform):
         self._settings = rotation_degrees, zoom_in, zoom_out
 
     def transformed(self, x: Array | numpy.ndarray) -> Array | numpy.ndarray:
-        """Return x, turned."""
+        """Return x, rotated."""
         return image.imrotate(x, *self._settings)
 
 
 class RandomRotation(Transform):
-    """Images turned as by `Rotate`, by a random angle.
+    """Images rotated as by `Rotate`, by a random angle.
 
     Parameters
     ----------
@@ -352,7 +352,7 @@ class RandomRotation(Transform):
         self._limits, self._zoom, self._p = angle_limits, (zoom_in, zoom_out), rotate_with_proba
 
     def transformed(self, x: Array | numpy.ndarray) -> Array | numpy.ndarray:
-        """Return x, turned or as it is."""
+        """Return x, rotated or unchanged."""
         if image.chance() >= self._p:
             return x
         return image.random_rotate(x, self._limits, *self._zoom)

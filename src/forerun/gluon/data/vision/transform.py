@@ -44,12 +44,12 @@ class _OfNumpy(Block):
         return self.of_numpy and not (self._before or self._after)
 
     def steps(self) -> list[Any] | None:
-        """Return the transforms that an image of NumPy's goes through as such; None if something else would see it."""
+        """Return the transforms that an image of NumPy's goes through as such; None if other code would get it."""
         return [self] if self.takes_numpy else None
 
 
 class Transform(_OfNumpy, HybridBlock):
-    """A function of an image; subclasses define `transformed`. More arguments, such as a label, are handed on.
+    """A function of an image; subclasses define `transformed`. Further arguments, such as a label, are passed on.
 
     An image of forerun gives one of forerun, by operations, without waiting; NumPy's gives NumPy's. `hybridize` has no
     effect: random numbers are drawn for each image.
@@ -73,16 +73,16 @@ class Transform(_OfNumpy, HybridBlock):
     """
 
     def transformed(self, x: Array | numpy.ndarray) -> Array | numpy.ndarray:
-        """Return the image that becomes of x."""
+        """Return the transformed image."""
         raise NotImplementedError(f"{type(self).__name__}: transformed must be defined, got none")
 
     def forward(self, x: Array | numpy.ndarray, *args: Any) -> Any:
-        """Return the image that becomes of x, and the other arguments."""
+        """Return the transformed image, and the other arguments."""
         y = self.transformed(x)
         return (y, *args) if args else y
 
     def hybridize(self, active: bool = True, **settings: Any) -> None:
-        """Change nothing. TypeError for settings that MXNet has not either."""
+        """Do nothing. TypeError for settings that MXNet lacks, too."""
         check_hybrid_settings(settings)
 
 
@@ -124,7 +124,7 @@ class Compose(_OfNumpy, Sequential):
         self.add(*[t if isinstance(t, Block) else Lambda(t) for t in transforms])
 
     def forward(self, x: Any, *args: Any) -> Any:
-        """Return the image through all transforms, and what they make of the other arguments."""
+        """Return the image through all transforms, and their results for the other arguments."""
         for block in self:
             if isinstance(x, numpy.ndarray) and not getattr(block, "takes_numpy", False):
                 x = np.array(x)

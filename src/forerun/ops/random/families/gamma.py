@@ -1,4 +1,4 @@
-"""Gamma numbers, and what is made of them: beta, chi-square and F distributions.
+"""Gamma numbers, and distributions made from them: beta, chi-square and F.
 
 NumPy draws them in a host task. Gradients flow to parameters of `gamma` and `chisquare`.
 """

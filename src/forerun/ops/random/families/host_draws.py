@@ -1,4 +1,4 @@
-"""Numbers that NumPy draws, in a host task, from a stream of the op's key: what their distributions share."""
+"""Numbers that NumPy draws, in a host task, from a stream of the op's key: functions that their distributions share."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _checking() -> numpy.random.Generator:
 
 
 def _refused(name: str, draw: Callable[..., Any], parameters: Sequence[Any]) -> None:
-    """Raise what parameters must not be, as far as they are known; all of them: also what NumPy raises."""
+    """Raise an error for known invalid parameters; if all are known, also NumPy's errors."""
     check_parameters(name, parameters)
     if all(map(known, parameters)):  # drawing nothing tells
         _asked(name, draw, _checking(), parameters, (0, *broadcast_shapes(name, *(numpy.shape(p) for p in parameters))))

@@ -27,7 +27,7 @@ def multinomial(n: int, pvals: ArrayLike, size: Shape | None = None, *, device: 
     n : int
         The number of trials.
     pvals : array_like
-        The probabilities of the ways along the last axis; the last way has what the others leave.
+        The probabilities of the outcomes along the last axis; the last outcome has the remaining probability.
     size : int or tuple of ints, optional
         The shape of the result, without its last axis.
     device : device, optional

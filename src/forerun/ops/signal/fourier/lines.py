@@ -166,7 +166,7 @@ def _irfft(x: Array, axis: int, n: int, norm: str) -> Array:
     return _issue("irfft", "irfft", x, axis, (n, n), norm)
 
 
-# --- what they are called with --------------------------------------------------------------------
+# --- arguments ------------------------------------------------------------------------------------
 
 
 def _norm(op: str, norm: str | None) -> str:

@@ -20,7 +20,7 @@ Watch = Callable[[np.ndarray], object]
 
 
 def improve(matrices: list[np.ndarray], rounds: int, watch: Watch) -> list[object]:
-    """Some rounds of the power method; what `watch` made of each round's norms."""
+    """Some rounds of the power method; the results of `watch` for each round's norms."""
     vectors = [np.ones(a.shape[0]) for a in matrices]
     seen = []
     for _ in range(rounds):
@@ -44,7 +44,7 @@ def with_asnumpy(norm: np.ndarray) -> object:
 
 def with_text(norm: np.ndarray) -> object:
     """A text."""
-    return f"norm {norm}"  # what print would show
+    return f"norm {norm}"  # as print would show it
 
 
 def at_the_end(matrices: list[np.ndarray], rounds: int) -> object:

@@ -1,6 +1,6 @@
 """C1: many times `y = x + 1`, by when the program waits; and a model of the time, beside measurements.
 
-Of one operation, t1 is the front end's part (issuing), t2 the back end's (running), t3 the way back (learning that the
+Of one operation, t1 is the front end's part (issuing), t2 the back end's (running), t3 the return (learning that the
 result is computed). With a wait after each of N operations, that should make N (t1 + t2 + t3); with one wait at the end
 t1 + N t2 + t3, provided that N t2 > (N - 1) t1. If that does not hold, the back end runs dry and waits for the front
 end: then the time should be N t1 + t2 + t3. The three parts are measured by themselves, for a tiny array, where the
@@ -105,7 +105,7 @@ class Parts:
 
 
 def parts(x: np.ndarray, n: int) -> Parts:
-    """Each part by itself. The back end cannot begin before x is computed, and that is when we say so."""
+    """Each part by itself. The back end cannot begin before x is computed, which the program controls."""
     go = threading.Event()
     (late,) = npx.host(lambda values: (go.wait(), values)[1], [x], [(x.shape, x.dtype)])
     results: list[np.ndarray] = []  # are kept: an operation whose result no program can read does not run

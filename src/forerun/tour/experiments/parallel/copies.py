@@ -15,7 +15,7 @@ from ...measure import gpus, medians, settings, wait
 
 
 def run(x: np.ndarray, times: int) -> list[np.ndarray]:
-    """Results that take a while to copy, for the work that they are."""
+    """Results whose copies take long relative to their computation."""
     return [x @ x.T for _ in range(times)]
 
 

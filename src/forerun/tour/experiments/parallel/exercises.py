@@ -1,4 +1,4 @@
-"""E5: the exercises' experiments on what runs in parallel.
+"""E5: the exercises' experiments on parallel execution.
 
 1. Are products that do not depend on each other run in parallel?
 2. Do many small operations gain from more than one thread, on one device?

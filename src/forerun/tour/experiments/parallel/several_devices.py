@@ -1,4 +1,4 @@
-"""A Trainer on two devices: a timeline of one step, with what each operation was for, and the time beside one device.
+"""A Trainer on two devices: a timeline of one step, with the purpose of each operation, and the time beside one device.
 
 The gradients of the last layer are summed, the parameters updated and sent to the devices, while the backward passes of
 the layers before go on. Written as any Gluon program for several GPUs; logical CPU devices, with half of the cores and

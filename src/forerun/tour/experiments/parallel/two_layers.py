@@ -1,9 +1,9 @@
 """E3: a two-layer network trained on a CPU and two further devices; gradients are added as soon as each is computed.
 
 The parameters and the data are on cpu(0). In each step, cpu(1) and cpu(2) get copies of the parameters and half of the
-minibatch each, compute gradients, and hand them back to be added and applied. No line says what may run when: the
-dependency graph, drawn from the run, and the trace show that the last layer's gradients are added on cpu(0) while the
-backward passes are still working on the first layer.
+minibatch each, compute gradients, and hand them back to be added and applied. No line says when an operation may run:
+the dependency graph, drawn from the run, and the trace show that the last layer's gradients are added on cpu(0) while
+the backward passes are still working on the first layer.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Loaders of images and of images with boxes, by MXNet 2.0's names, and what they do to them."""
+"""Loaders of images and of images with boxes, by MXNet 2.0's names, and their transforms."""
 
 from ....._display.namespaces import dir_of
 from . import transforms as transforms

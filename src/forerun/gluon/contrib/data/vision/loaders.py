@@ -289,7 +289,7 @@ class ImageDataLoader(_Loader):
 
 
 class _Boxes(Both):
-    """A label of an image as boxes: rows of xmin, ymin, xmax, ymax in pixels, the class, and what else there is."""
+    """A label of an image as boxes: rows of xmin, ymin, xmax, ymax in pixels, the class, and further columns."""
 
     def __init__(self, normalized: bool) -> None:
         super().__init__()

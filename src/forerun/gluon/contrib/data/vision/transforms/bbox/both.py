@@ -40,10 +40,10 @@ _CONSTRAINTS = ((0.1, None), (0.3, None), (0.5, None), (0.7, None), (0.9, None),
 class Both(Block):
     """A transform of an image and its boxes; subclasses define `both`."""
 
-    takes_numpy = True  # images of NumPy's as they are; but a step of a plan sees the image alone, so it is none
+    takes_numpy = True  # NumPy's images are accepted; but it cannot be a step of a plan, which gets the image alone
 
     def both(self, x: Array | numpy.ndarray, boxes: Boxes) -> tuple[Any, Boxes]:
-        """Return the image and the boxes that become of these."""
+        """Return the transformed image and boxes."""
         raise NotImplementedError(f"{type(self).__name__}: both must be defined, got none")
 
     def forward(self, x: Array | numpy.ndarray, bbox: Array | numpy.ndarray) -> tuple[Any, Any]:
@@ -144,7 +144,7 @@ class ImageBboxRandomCropWithConstraints(Both):
 
 
 class ImageBboxRandomExpand(Both):
-    """With probability p the image is put somewhere in a larger one that is filled with `fill` (Liu et al. 2016).
+    """With probability p the image is placed at random in a larger one that is filled with `fill` (Liu et al. 2016).
 
     max_ratio: how much larger its sides are at most; keep_ratio: both by the same factor. fill: a number, or one for
     each channel.

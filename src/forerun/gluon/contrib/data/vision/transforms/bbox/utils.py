@@ -1,4 +1,4 @@
-"""Boxes as rows of NumPy's: xmin, ymin, xmax, ymax in pixels, and what else belongs to each, such as its class."""
+"""Boxes as rows of NumPy's: xmin, ymin, xmax, ymax in pixels, and further columns, such as the class."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations between ranks in places that are special: captured calls, coroutines, forked children, without an MPI."""
+"""Operations between ranks in captured calls, coroutines and forked children, and without an MPI."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ print(y.min().item(), y.max().item())
 
 
 @needs_mpi
-def test_they_are_captured_awaited_and_refused_in_a_forked_child(tmp_path: Path) -> None:
+def test_operations_are_captured_and_awaited_and_raise_in_a_forked_child(tmp_path: Path) -> None:
     first, second = lines_of(
         tmp_path,
         2,

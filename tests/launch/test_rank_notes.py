@@ -1,4 +1,4 @@
-"""The notes of ranks that MPI's own launcher starts, by which they see each other's end."""
+"""The notes of ranks that MPI's own launcher starts, by which they notice each other's exit."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def note_of_a_child(rank: int, child: subprocess.Popen[bytes]) -> None:
     (folder / str(rank)).write_text(f"{child.pid} {siblings._began(child.pid)}")
 
 
-def test_a_rank_is_seen_until_its_process_has_ended() -> None:
+def test_a_rank_is_alive_until_its_process_exits() -> None:
     siblings.note(0)
     child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
     note_of_a_child(1, child)

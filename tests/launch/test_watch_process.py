@@ -45,7 +45,7 @@ def wait_for_the_end() -> None:
     assert watch._started.pop().wait(20) == 0
 
 
-def test_a_rank_that_is_gone_is_reported(ranks: list[link.Link]) -> None:
+def test_a_killed_rank_is_reported(ranks: list[link.Link]) -> None:
     ranks[1].close()
     assert failure_of(ranks[0]).endswith("is gone: its connection ended silently")
     assert failure_of(ranks[0]).startswith("rank 1 (host ")
@@ -53,7 +53,7 @@ def test_a_rank_that_is_gone_is_reported(ranks: list[link.Link]) -> None:
     wait_for_the_end()
 
 
-def test_a_rank_that_has_ended_well_is_not_missed(ranks: list[link.Link]) -> None:
+def test_a_rank_that_exited_normally_is_not_reported(ranks: list[link.Link]) -> None:
     ranks[1].end()
     ranks[1].close()
     assert failure_of(ranks[0]) == ""
@@ -69,7 +69,7 @@ def test_an_exception_is_reported(ranks: list[link.Link]) -> None:
     wait_for_the_end()
 
 
-def test_without_the_process_a_rank_learns_that_it_is_gone(ranks: list[link.Link]) -> None:
+def test_a_rank_is_notified_when_the_watch_process_exits(ranks: list[link.Link]) -> None:
     watch._started[-1].kill()
     watch._started.pop().wait()
     assert (

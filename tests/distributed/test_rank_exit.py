@@ -1,4 +1,4 @@
-"""Ranks that end in the midst of a program, where the others wait for them in other ways than an operation's."""
+"""Ranks that exit in the middle of a program, while the others wait for them outside of an operation."""
 
 from __future__ import annotations
 
@@ -40,7 +40,9 @@ except dist.RankFailed as error:
         ("abruptly", "Group", "ended without leaving MPI, as by os._exit; this rank waited in Group", 1),
     ],
 )
-def test_the_others_learn_that_a_rank_has_ended(tmp_path: Path, how: str, where: str, says: str, status: int) -> None:
+def test_other_ranks_raise_after_a_rank_has_exited(
+    tmp_path: Path, how: str, where: str, says: str, status: int
+) -> None:
     done = run_ranks(tmp_path, 3, PROGRAM, HOW=how, WHERE=where, FOLDER=str(tmp_path))
     check_reports_of_failed_rank_2(done, status, "", says, "[2.0, 2.0, 2.0]")
 
@@ -60,7 +62,7 @@ def test_ranks_that_all_end_abruptly_have_ended_well(tmp_path: Path) -> None:
 
 
 @needs_mpi
-def test_a_rank_that_is_killed_while_all_leave_mpi_is_not_waited_for(tmp_path: Path) -> None:
+def test_a_rank_killed_during_mpi_finalization_is_not_waited_for(tmp_path: Path) -> None:
     program = """
 from forerun.distributed import _world
 call = _world._call
