@@ -9,24 +9,15 @@ from collections import namedtuple
 import pytest
 
 import forerun
-from forerun import np, npx
+from forerun import np
 from forerun.testing import closed_gate
 from tests.support.engine.event_loops import LOOPS, run, run_other_tasks
-from tests.support.engine.late_arrays import late_array
+from tests.support.engine.late_arrays import failing_array, late_array
 
 Pair = namedtuple("Pair", "left right")
 
 
 pytestmark = pytest.mark.usefixtures("four_workers")
-
-
-def bad(word: str = "bad"):
-    """An array whose computation fails."""
-
-    def task(v):
-        raise KeyError(word)
-
-    return npx.host(task, [np.ones(3)], [((3,), "float32")])[0]
 
 
 def dropped() -> int:
@@ -56,7 +47,7 @@ class TestGather:
     def test_it_waits_for_all_also_when_one_has_failed(self):
         async def main() -> None:
             go = threading.Event()
-            failed = bad()
+            failed = failing_array(KeyError("bad"))
             task = asyncio.create_task(forerun.gather(failed, late_array(go)))
             with pytest.raises(KeyError):
                 await failed
@@ -71,7 +62,7 @@ class TestGather:
 
     def test_one_failure_is_raised_as_itself_whatever_it_has_poisoned(self):
         async def main() -> None:
-            x = bad()
+            x = failing_array(KeyError("bad"))
             with pytest.raises(KeyError, match="bad"):
                 await forerun.gather(x + 1, np.ones(2), [x * 2, x])
             y = np.arange(3)[np.array([7])]  # a failure of the engine's own, not of Python
@@ -82,7 +73,7 @@ class TestGather:
 
     def test_several_failures_are_a_group(self):
         async def main() -> None:
-            x, y = bad("one"), bad("two")
+            x, y = failing_array(KeyError("one")), failing_array(KeyError("two"))
             with pytest.raises(ExceptionGroup, match="gather: 2 computations failed") as caught:
                 await forerun.gather(x, np.ones(2), x + 1, [y])
             assert [error.args for error in caught.value.exceptions] == [("one",), ("two",)]
@@ -91,7 +82,7 @@ class TestGather:
 
     def test_errors_in_their_places(self):
         async def main() -> None:
-            x, y, good = bad("one"), np.arange(3)[np.array([7])], np.ones(2)
+            x, y, good = failing_array(KeyError("one")), np.arange(3)[np.array([7])], np.ones(2)
             first, (second, third), fine = await forerun.gather(x, (y, y + 1), {"good": good}, return_exceptions=True)
             assert isinstance(first, KeyError)
             assert isinstance(second, IndexError)
@@ -141,7 +132,7 @@ class TestAsCompleted:
 
     def test_one_that_failed_comes_like_the_others_and_raises_when_read(self):
         async def main() -> None:
-            x = bad()
+            x = failing_array(KeyError("bad"))
             found = [y async for y in forerun.as_completed([x, x])]
             assert len(found) == 2
             for y in found:
