@@ -10,7 +10,8 @@ import pytest
 import forerun
 from forerun import autograd, gluon, init, np
 from forerun.gluon import nn
-from tests.support.gluon.gluon_samples import RNG, assert_close
+from tests.support.comparison.tolerances import assert_close
+from tests.support.gluon.gluon_samples import RNG
 
 
 def mlp(**settings: Any) -> nn.Sequential:

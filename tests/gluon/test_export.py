@@ -15,7 +15,8 @@ from forerun.gluon import SymbolBlock, nn, rnn
 from forerun.gluon._export.format_1 import of_format_1
 from forerun.ops._base.registry import operations, tuples
 from tests.support.comparison.bits import assert_same_bits
-from tests.support.gluon.gluon_samples import RNG, assert_close
+from tests.support.comparison.tolerances import assert_close
+from tests.support.gluon.gluon_samples import RNG
 from tests.support.paths import DATA
 
 

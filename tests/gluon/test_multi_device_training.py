@@ -16,9 +16,10 @@ from forerun.gluon._training.collectives import collective_scope, owners
 from forerun.gluon._training.load_balancer import Shares
 from forerun.gluon.utils import split_and_load
 from forerun.testing import closed_gate
+from tests.support.comparison.tolerances import assert_close
 from tests.support.engine.settings import configured
 from tests.support.engine.waiting import PATIENCE, wait_until_ready
-from tests.support.gluon.gluon_samples import RNG, assert_close
+from tests.support.gluon.gluon_samples import RNG
 
 INPUTS = RNG.normal(size=(12, 6)).astype("float32")
 TARGETS = RNG.normal(size=(12, 2)).astype("float32")

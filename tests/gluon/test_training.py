@@ -9,7 +9,8 @@ import pytest
 import forerun
 from forerun import _core, autograd, gluon, np
 from forerun.gluon import nn
-from tests.support.gluon.gluon_samples import RNG, assert_close
+from tests.support.comparison.tolerances import assert_close
+from tests.support.gluon.gluon_samples import RNG
 
 INPUTS = RNG.normal(size=(8, 3)).astype("float32")
 TARGETS = (INPUTS @ [[1.0], [-2.0], [0.5]] + 3).astype("float32")

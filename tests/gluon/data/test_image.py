@@ -9,8 +9,8 @@ import pytest
 
 from forerun import _core, gluon, np
 from forerun.gluon.data.vision import CIFAR10, MNIST, transforms
+from tests.support.comparison.tolerances import assert_close
 from tests.support.files.data_files import idx_file
-from tests.support.gluon.gluon_samples import assert_close
 
 RNG = numpy.random.default_rng(5)
 PICTURE = RNG.integers(0, 256, (6, 9, 3)).astype("uint8")

@@ -16,8 +16,8 @@ from forerun import np, npx
 from forerun.gluon import data, nn
 from forerun.gluon.data import vision
 from forerun.gluon.data.vision import transforms as T
+from tests.support.comparison.tolerances import assert_close
 from tests.support.files.data_files import MAGIC, record_part
-from tests.support.gluon.gluon_samples import assert_close
 
 RNG = numpy.random.default_rng(6)
 PICTURE = RNG.integers(0, 256, (9, 12, 3)).astype("u1")

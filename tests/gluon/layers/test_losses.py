@@ -10,7 +10,8 @@ import pytest
 from forerun import autograd, gluon, np
 from forerun.testing import check_grads
 from tests.support.comparison.formulas import log_softmax, sigmoid
-from tests.support.gluon.gluon_samples import CLASSES, LABEL, PRED, PROBABILITIES, RNG, WEIGHTS, array, assert_close
+from tests.support.comparison.tolerances import assert_close
+from tests.support.gluon.gluon_samples import CLASSES, LABEL, PRED, PROBABILITIES, RNG, WEIGHTS, array
 
 
 def cross_entropy(p: numpy.ndarray, q: numpy.ndarray) -> numpy.ndarray:

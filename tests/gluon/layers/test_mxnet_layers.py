@@ -8,7 +8,8 @@ import pytest
 
 from forerun import autograd, gluon, np, npx
 from forerun.gluon import nn, rnn
-from tests.support.gluon.gluon_samples import assert_close, initialized, random_leaf
+from tests.support.comparison.tolerances import assert_close
+from tests.support.gluon.gluon_samples import initialized, random_leaf
 
 RNG = numpy.random.default_rng(5)
 

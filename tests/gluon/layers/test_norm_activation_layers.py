@@ -11,7 +11,8 @@ from forerun import autograd, np, npx
 from forerun.gluon import nn
 from tests.support.comparison.formulas import sigmoid
 from tests.support.comparison.gradients import check_gradients
-from tests.support.gluon.gluon_samples import RNG, array, assert_close, parameter_values, with_data
+from tests.support.comparison.tolerances import assert_close
+from tests.support.gluon.gluon_samples import RNG, array, parameter_values, with_data
 
 
 def standard(x: numpy.ndarray, axes: tuple[int, ...]) -> numpy.ndarray:

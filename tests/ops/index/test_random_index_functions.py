@@ -8,8 +8,8 @@ import numpy
 from hypothesis import given
 from hypothesis import strategies as st
 
-import forerun
-from forerun import _core, np
+from forerun import np
+from tests.ops.cases.table import to_forerun
 from tests.support.comparison.outcomes import outcome
 from tests.support.comparison.random_indices import (
     arrays,
@@ -25,10 +25,6 @@ from tests.support.comparison.random_indices import (
 
 DTYPES = ("int64", "float32", "uint8", "bool", "complex64")
 FAMILIES = st.sampled_from([("int64", "uint8", "bool"), ("float32", "complex64")])  # not together: other rules
-
-
-def to_forerun(x: numpy.ndarray) -> Any:
-    return _core.from_numpy(x, forerun.current_device().index)
 
 
 def places(draw: Any, n: int) -> Any:

@@ -12,7 +12,8 @@ import numpy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forerun import _core, np
+from forerun import np
+from tests.ops.cases.table import to_forerun
 from tests.support.comparison.outcomes import outcome
 from tests.support.comparison.random_indices import (
     arrays,
@@ -24,8 +25,6 @@ from tests.support.comparison.random_indices import (
     shapes,
     values,
 )
-
-to_forerun = _core.from_numpy
 
 
 def view_of(x: numpy.ndarray) -> Any:

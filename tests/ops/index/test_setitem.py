@@ -12,6 +12,7 @@ from numpy.testing import assert_array_equal
 
 from forerun import _core, np
 from forerun.testing import closed_gate
+from tests.ops.cases.table import to_forerun
 from tests.support.engine.settings import running
 from tests.support.engine.threads import run_in_threads
 
@@ -212,10 +213,6 @@ def test_ufuncs_under_a_mask(name: str, second: Any, share: float) -> None:
                 f(*map(to_forerun, operands), out=tuple(results), where=np.array(mask))
                 for m, w in zip(results, want):
                     assert_array_equal(m.numpy(), w, strict=True)
-
-
-def to_forerun(x: Any) -> Any:
-    return np.array(x) if isinstance(x, numpy.ndarray) else x
 
 
 @pytest.mark.parametrize("share", [0.5, 1.0])

@@ -9,7 +9,8 @@ import scipy.special
 
 from forerun import np, npx
 from forerun.testing import check_grads
-from tests.support.gluon.gluon_samples import assert_close, random_leaf
+from tests.support.comparison.tolerances import assert_close
+from tests.support.gluon.gluon_samples import random_leaf
 
 RNG = numpy.random.default_rng(5)
 

@@ -13,6 +13,7 @@ from forerun import _core, autograd, np, npx
 from forerun.ops.nn import conv as convolution
 from forerun.ops.nn import pool as pooling
 from forerun.ops.nn.conv_windows import Windows
+from tests.ops.cases.table import to_forerun
 from tests.support.comparison import conv_pool_reference
 
 RNG = numpy.random.default_rng(5)
@@ -20,10 +21,6 @@ RNG = numpy.random.default_rng(5)
 
 def normal(*shape: int) -> numpy.ndarray:
     return RNG.normal(size=shape)
-
-
-def to_forerun(x: numpy.ndarray) -> Any:
-    return np.array(x, dtype=x.dtype)
 
 
 def gradients(function: Any, *values: numpy.ndarray) -> list[numpy.ndarray]:

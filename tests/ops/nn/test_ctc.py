@@ -9,7 +9,7 @@ from forerun import autograd, gluon, np, npx
 from forerun.testing import check_grads, closed_gate
 from tests.ops.cases.network import by_paths
 from tests.support.comparison.gradients import central_differences
-from tests.support.gluon.gluon_samples import assert_close
+from tests.support.comparison.tolerances import assert_close
 
 RNG = numpy.random.default_rng(3)
 

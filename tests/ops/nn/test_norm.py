@@ -12,7 +12,8 @@ import forerun
 from forerun import autograd, np, npx
 from forerun.gluon import nn
 from forerun.testing import check_grads
-from tests.support.gluon.gluon_samples import array, assert_close
+from tests.support.comparison.tolerances import assert_close
+from tests.support.gluon.gluon_samples import array
 
 RNG = numpy.random.default_rng(11)
 Norm = Callable[[Any, Any, Any], Any]

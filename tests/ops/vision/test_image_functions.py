@@ -9,7 +9,7 @@ from PIL import Image
 
 from forerun import image, np
 from forerun.gluon.data.vision import transforms
-from tests.support.gluon.gluon_samples import assert_close
+from tests.support.comparison.tolerances import assert_close
 
 RNG = numpy.random.default_rng(5)
 PICTURE = RNG.integers(0, 256, (6, 9, 3)).astype("uint8")

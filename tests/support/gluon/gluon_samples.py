@@ -18,10 +18,6 @@ def array(values: Any, dtype: str | None = "float64") -> Any:
     return np.array(values, dtype=dtype)
 
 
-def assert_close(x: Any, expected: Any, tolerance: float = 1e-6) -> None:
-    numpy.testing.assert_allclose(numpy.asarray(x), expected, rtol=tolerance, atol=tolerance)
-
-
 def with_data(layer: gluon.Block, *shape: int) -> tuple[gluon.Block, Any]:
     """The layer in float64 with random parameters, and data of that shape, both with gradients."""
     layer.initialize()
