@@ -2,8 +2,6 @@
 
 import gc
 import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any
@@ -16,7 +14,7 @@ from forerun import _core, np
 from forerun.testing import closed_gate
 from tests.support.comparison.bits import bits_of
 from tests.support.engine.settings import configured
-from tests.support.processes.subprocesses import environment
+from tests.support.processes.subprocesses import run_python
 
 pytest.importorskip("llvmlite")
 
@@ -274,12 +272,6 @@ def test_without_the_pass_nothing_is_compiled():
         assert forerun.stats()["compiled"] == before
 
 
-def run(program: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", program], env=environment() | variables, capture_output=True, text=True, timeout=120
-    )
-
-
 START = """
 import os, sys
 import numpy, forerun
@@ -296,7 +288,7 @@ def good():
 
 
 def test_a_process_that_forks_and_its_child_go_on():
-    done = run(
+    done = run_python(
         START
         + """
 import warnings
@@ -316,12 +308,12 @@ print(forerun.stats()["compiled"] >= 1)
 
 def test_a_process_may_end_while_a_loop_is_compiled():
     for _ in range(3):
-        done = run(START + "program(); program().asnumpy()\n")
+        done = run_python(START + "program(); program().asnumpy()\n")
         assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_compiler_that_fails_is_reported_and_the_program_goes_on():
-    done = run(
+    done = run_python(
         START
         + """
 import logging
@@ -342,7 +334,7 @@ print(forerun.stats()["compiled"])
 
 
 def test_without_llvmlite_nothing_is_compiled():
-    done = run(
+    done = run_python(
         """
 import sys
 class Without:
@@ -360,7 +352,7 @@ sys.meta_path.insert(0, Without())
 
 
 def test_the_compiler_is_not_loaded_for_short_programs():
-    done = run(
+    done = run_python(
         "import sys\nimport forerun\nfrom forerun import np\nprint((np.ones(100) * 2 + 1).sum())\n"
         "print('llvmlite' in sys.modules)\n"
     )
@@ -368,7 +360,7 @@ def test_the_compiler_is_not_loaded_for_short_programs():
 
 
 def test_the_environment_can_turn_it_off():
-    done = run(START + "assert all(good() for _ in range(3))\n_core.wait_for_loop_compiler()\n"
+    done = run_python(START + "assert all(good() for _ in range(3))\n_core.wait_for_loop_compiler()\n"
                "print(forerun.stats()['compiled'])\n", FORERUN_PASSES="drop,fuse")  # fmt: skip
     assert (done.returncode, done.stdout) == (0, "0\n"), done.stderr
     assert os.environ.get("FORERUN_PASSES") is None

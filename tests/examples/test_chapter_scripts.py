@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -12,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.paths import ROOT
+from tests.support.processes.subprocesses import environment
 
 FOLDER = ROOT / "examples" / "chapters"
 SCRIPTS = sorted(FOLDER.glob("[a-z][0-9]_*.py"))
@@ -23,7 +23,7 @@ def run(script: Path, out: Path) -> str:
     done = subprocess.run(
         [sys.executable, "-W", "error", script, "--quick", "--out", out],
         cwd=out,
-        env={k: v for k, v in os.environ.items() if not k.startswith("FORERUN_")},
+        env=environment(),
         capture_output=True,
         text=True,
         timeout=120,

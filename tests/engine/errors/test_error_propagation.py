@@ -15,7 +15,7 @@ import forerun
 from forerun import autograd, np
 from forerun.np import host, ndarray
 from tests.ops.cases import CASES
-from tests.ops.cases.table import Case, mapped, to_forerun
+from tests.ops.cases.table import Case, arrays_of, mapped, to_forerun
 from tests.support.engine.late_arrays import UserError
 from tests.support.engine.settings import running
 
@@ -105,19 +105,12 @@ SCALAR_READERS: dict[str, Callable[[ndarray], Any]] = {
 }
 
 
-def places(args: Any) -> list[ndarray]:
-    """The arrays among arguments."""
-    found: list[ndarray] = []
-    mapped(lambda a: found.append(a) or a, args)
-    return found
-
-
 def swapped(args: Any, old: ndarray, new: ndarray) -> Any:
     """The arguments with another array in one place."""
     return mapped(lambda a: new if a is old else a, args)
 
 
-WITH_ARRAYS = [c for c in CASES if any(places(to_forerun(args)) for args in c.arguments(c.dtype_list()[-1]))]
+WITH_ARRAYS = [c for c in CASES if any(arrays_of(to_forerun(args)) for args in c.arguments(c.dtype_list()[-1]))]
 # Ops that only look at the shape of an input: nothing is wrong with their results.
 SHAPE_ONLY = {f"np.{name}_like" for name in ("zeros", "ones", "full", "empty")} | {
     "np.diag_indices_from",
@@ -151,7 +144,7 @@ AT_THE_CALL = {"np.quantile", "np.percentile"}  # which look at positions that a
 def poisonings(case: Case) -> Iterator[Any]:
     """Arguments with one bad input, in each place in turn."""
     for args in map(to_forerun, case.arguments(case.dtype_list()[-1])):
-        for i, old in enumerate(places(args)):
+        for i, old in enumerate(arrays_of(args)):
             yield swapped(args, old, (failed_task, failed_take)[i % 2](old))
 
 
@@ -212,7 +205,7 @@ def test_every_reader_raises(name: str, make: Any, ahead_failing: str) -> None:
 
 def leaves_of(args: Any) -> list[ndarray]:
     """The arrays among arguments that can have a gradient, with one."""
-    leaves = [a for a in places(args) if a.dtype.kind == "f"]
+    leaves = [a for a in arrays_of(args) if a.dtype.kind == "f"]
     for x in leaves:
         x.attach_grad()
     return leaves

@@ -11,13 +11,9 @@ from forerun import _core, gluon, np
 from forerun.gluon.data.vision import CIFAR10, MNIST, transforms
 from tests.support.comparison.tolerances import assert_close
 from tests.support.files.data_files import idx_file
+from tests.support.gluon.gluon_samples import PICTURE, picture
 
 RNG = numpy.random.default_rng(5)
-PICTURE = RNG.integers(0, 256, (6, 9, 3)).astype("uint8")
-
-
-def picture() -> Any:
-    return np.array(PICTURE, dtype="uint8")
 
 
 def test_random_transforms_follow_the_seed() -> None:

@@ -5,15 +5,11 @@ import math
 
 import numpy
 
+from tests.ops.cases.elementwise import one
 from tests.ops.cases.table import NONE, Case, Options, row
 from tests.support.comparison.formulas import log_softmax, sigmoid, softmax
 
 A = (0,)
-
-
-def one(x):
-    """One operand."""
-    return (x(3, 4),)
 
 
 def softrelu(x):

@@ -8,6 +8,7 @@ import numpy
 import pytest
 
 from forerun import autograd, np
+from tests.support.comparison.outcomes import values_or_error
 from tests.support.engine.settings import configured
 
 # Products that are cut: into nothing, in two, in four, along one side, by vectors' memory, in groups of a batch.
@@ -139,19 +140,12 @@ KEYWORDS: list[tuple[str, tuple[int, ...], tuple[int, ...], dict[str, Any]]] = [
 ]
 
 
-def either(module: Any, name: str, a: numpy.ndarray, b: numpy.ndarray, keywords: dict[str, Any]) -> Any:
-    """The values and the dtype, or the exception's type."""
-    try:
-        found = getattr(module, name)(module.asarray(a), module.asarray(b), **keywords)
-    except Exception as error:
-        return type(error)
-    return found.tolist(), found.shape, found.dtype
-
-
 @pytest.mark.parametrize(("name", "a", "b", "keywords"), KEYWORDS, ids=str)
 def test_keywords_are_numpys(name, a, b, keywords):
     x, y = (numpy.arange(1, 1 + numpy.prod(s)).reshape(s).astype("float32") for s in (a, b))
-    got, want = either(np, name, x, y, keywords), either(numpy, name, x, y, keywords)
+    got, want = (
+        values_or_error(lambda m=m: getattr(m, name)(m.asarray(x), m.asarray(y), **keywords)) for m in (np, numpy)
+    )
     if isinstance(want, type):
         assert isinstance(got, type)
         assert issubclass(want, got)  # NumPy's may be a finer one

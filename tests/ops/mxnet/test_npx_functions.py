@@ -135,9 +135,7 @@ def test_softmax_of_single_numbers_and_of_nothing() -> None:
     assert halves.dtype == "float16"
     lengths = np.array([1, 3])
     found = npx.log_softmax(np.zeros((2, 3)), length=lengths, use_length=True).asnumpy()
-    assert_close(
-        found, numpy.log([[1, 1e-300, 1e-300], [1 / 3] * 3]) * [[1, numpy.inf, numpy.inf], [1] * 3], rtol=1e-6
-    )
+    assert_close(found, numpy.log([[1, 1e-300, 1e-300], [1 / 3] * 3]) * [[1, numpy.inf, numpy.inf], [1] * 3], rtol=1e-6)
 
 
 def test_slopes_that_are_drawn() -> None:

@@ -10,6 +10,7 @@ from forerun import autograd, np, profiler
 from forerun.gluon.rnn import sequence
 from forerun.gluon.rnn.steps import GATES, STATES
 from forerun.testing import closed_gate
+from tests.support.comparison.gradients import leaves_of
 from tests.support.engine.settings import configured
 
 RULES = [("rnn", "tanh"), ("rnn", "relu"), ("lstm", "tanh"), ("gru", "tanh")]
@@ -22,10 +23,7 @@ def inputs(mode: str, size: tuple[int, int, int], dtype: str) -> list[Any]:
     rows = GATES[mode] * units
     shapes = [(steps, batch, rows), (rows, units), (rows,), *[(batch, units)] * STATES[mode]]
     generator = numpy.random.default_rng(3)
-    made = [np.array(generator.normal(size=shape) / shape[-1] ** 0.5, dtype=dtype) for shape in shapes]
-    for x in made:
-        x.attach_grad()
-    return made
+    return leaves_of(*(generator.normal(size=shape) / shape[-1] ** 0.5 for shape in shapes), dtype=dtype)
 
 
 def loss(y: Any, after: list[Any]) -> Any:

@@ -10,14 +10,10 @@ from PIL import Image
 from forerun import image, np
 from forerun.gluon.data.vision import transforms
 from tests.support.comparison.tolerances import assert_close
+from tests.support.gluon.gluon_samples import PICTURE, picture
 
 RNG = numpy.random.default_rng(5)
-PICTURE = RNG.integers(0, 256, (6, 9, 3)).astype("uint8")
 FLOATS = RNG.uniform(size=(3, 9, 12)).astype("f4")
-
-
-def picture() -> Any:
-    return np.array(PICTURE, dtype="uint8")
 
 
 @pytest.mark.parametrize("kind", ["png", "bmp"])

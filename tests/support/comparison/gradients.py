@@ -6,7 +6,7 @@ read arrays or parameters from elsewhere.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy
@@ -60,12 +60,17 @@ def weighted_sum(outputs: Any) -> Any:
     return total.real if total.dtype.kind == "c" else total
 
 
-def leaves(arrays: list[numpy.ndarray], argnums: list[int]) -> list[Any]:
-    """forerun's arrays, with gradients for the arguments `argnums`."""
+def leaves(arrays: Sequence[numpy.ndarray], argnums: Iterable[int] | None = None) -> list[Any]:
+    """forerun's arrays, with gradients for the arguments `argnums`; for all of them by default."""
     made = [to_forerun(a) for a in arrays]
-    for i in argnums:
+    for i in range(len(made)) if argnums is None else argnums:
         made[i].attach_grad()
     return made
+
+
+def leaves_of(*values: Any, dtype: str = "float64") -> list[Any]:
+    """Return arrays of these values, with gradients."""
+    return leaves([numpy.array(v, dtype) for v in values])
 
 
 def zero_of(made: list[Any]) -> Any:

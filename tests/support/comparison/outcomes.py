@@ -39,3 +39,12 @@ def comparable(found: Any) -> Any:
 
 def type_and_message(error: Exception) -> tuple[type[Exception], str]:
     return type(error), str(error)
+
+
+def values_or_error(call: Callable[[], Any]) -> Any:
+    """Return the values, the shape and the dtype of a call's result, or the type of the exception that it raises."""
+    try:
+        found = call()
+    except Exception as error:
+        return TypeError if isinstance(error, TypeError) else type(error)
+    return found.tolist(), found.shape, found.dtype
