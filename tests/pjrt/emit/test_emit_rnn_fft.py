@@ -10,15 +10,12 @@ import pytest
 
 from forerun._pjrt.emit import emit
 from tests.support.comparison.formulas import sigmoid
+from tests.support.comparison.random_arrays import normal_array
 from tests.support.device_plugins.pjrt_plugin import Plugin
 from tests.support.device_plugins.pjrt_specs import assert_same, compute, empty_array, run, spec
 
 STEPS, BATCH, UNITS = 4, 3, 2
 GATES = {"tanh": 1, "relu": 1, "lstm": 4, "gru": 3}
-
-
-def numbers(shape: tuple[int, ...], seed: int) -> Any:
-    return numpy.random.default_rng(seed).standard_normal(shape)
 
 
 def layer(rule: str, reversed_: bool, x: Any, h: Any, c: Any, u: Any, b: Any) -> dict[str, Any]:
@@ -48,8 +45,9 @@ def layer(rule: str, reversed_: bool, x: Any, h: Any, c: Any, u: Any, b: Any) ->
 def operands(rule: str) -> dict[str, Any]:
     gates = GATES[rule]
     return {
-        "x": numbers((STEPS, BATCH, gates * UNITS), 1), "h": numbers((BATCH, UNITS), 2),
-        "c": numbers((BATCH, UNITS), 3), "u": numbers((gates * UNITS, UNITS), 4), "b": numbers((gates * UNITS,), 5),
+        "x": normal_array((STEPS, BATCH, gates * UNITS), 1), "h": normal_array((BATCH, UNITS), 2),
+        "c": normal_array((BATCH, UNITS), 3),
+        "u": normal_array((gates * UNITS, UNITS), 4), "b": normal_array((gates * UNITS,), 5),
     }  # fmt: skip
 
 
@@ -77,7 +75,7 @@ def test_all_steps_of_a_layer(plugin: Plugin, rule: str, reversed_: bool) -> Non
 @pytest.mark.parametrize("rule", list(GATES))
 def test_the_way_back_of_a_layer(plugin: Plugin, rule: str, reversed_: bool) -> None:
     given = operands(rule)
-    gy, gc = numbers((STEPS, BATCH, UNITS), 6), numbers((BATCH, UNITS), 7) * (rule == "lstm")
+    gy, gc = normal_array((STEPS, BATCH, UNITS), 6), normal_array((BATCH, UNITS), 7) * (rule == "lstm")
 
     def loss(**changed: Any) -> float:
         found = layer(rule, reversed_, **{**given, **changed})
@@ -114,7 +112,7 @@ def test_the_way_back_of_a_layer(plugin: Plugin, rule: str, reversed_: bool) -> 
 def test_transforms(plugin: Plugin, name: str, dtype: str, n: int) -> None:
     n = n if name not in ("rfft_n_even", "rfft_n_odd") else n // 2 * 2 + (name == "rfft_n_odd") or 2
     real = "float32" if dtype == "complex64" else "float64"
-    x = numbers((3, 9, 2), 1) + 1j * numbers((3, 9, 2), 2)
+    x = normal_array((3, 9, 2), 1) + 1j * normal_array((3, 9, 2), 2)
     x = x.real.astype(real) if name[0] == "r" else x.astype(dtype)
     public = {"rfft_n_even": "rfft", "rfft_n_odd": "rfft"}.get(name, name)
     function = functools.partial(getattr(numpy.fft, public), norm="forward" if name[0] == "i" else "backward")
