@@ -113,7 +113,7 @@ def keep(program: Program, finding: Finding, folder: Path, patience: float = PAT
 Outcome = tuple[int, dict[str, int], Finding | None]
 
 
-def programs(first: int, count: int, patience: float = PATIENCE) -> Iterator[Outcome]:
+def watched_programs(first: int, count: int, patience: float = PATIENCE) -> Iterator[Outcome]:
     """Runs a batch: the number of each program, what was done, and what was found.
 
     Raises Stopped if a process does not even begin: then it is not a program's fault.

@@ -315,7 +315,7 @@ class TestUnreadResults:
 SIDE = 12
 
 
-def random_program(xp: Any, seed: int, host: Callable[..., Any]) -> list[Any]:
+def random_views_program(xp: Any, seed: int, host: Callable[..., Any]) -> list[Any]:
     """Return the results of a program of views of two matrices."""
     rng = numpy.random.default_rng(seed)
     matrices = [xp.array(rng.integers(0, 100, (SIDE, SIDE))) for _ in range(2)]
@@ -371,12 +371,12 @@ def test_random_programs_give_the_results_of_numpy(first, apart_from, engine):
         return npx.host(fn, [x], [(x.shape, x.dtype)])[0]
 
     for seed in range(first, first + 10):
-        expected = random_program(numpy, seed, lambda fn, x: fn(x))
+        expected = random_views_program(numpy, seed, lambda fn, x: fn(x))
         for held in (False, True) if engine != "sync" else (False,):
             if held:
                 _core.gate(True)
             try:
-                got = random_program(np, seed, host)
+                got = random_views_program(np, seed, host)
             finally:
                 _core.gate(False)
             for result, numpy_result in zip(got, expected, strict=True):

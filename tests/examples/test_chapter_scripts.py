@@ -18,7 +18,7 @@ SCRIPTS = sorted(FOLDER.glob("[a-z][0-9]_*.py"))
 ROWS = ["A1", "A2", "A3", "A4", "B1", "B2", "C1", "D1", "D2", "E1", "E2", "E3", "E4", "E5"]
 
 
-def run(script: Path, out: Path) -> str:
+def script_output(script: Path, out: Path) -> str:
     """Return the output of a script, run quickly in a process and a folder of its own."""
     done = subprocess.run(
         [sys.executable, "-W", "error", script, "--quick", "--out", out],
@@ -41,7 +41,7 @@ def test_every_row_has_one_script():
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
 class TestScript:
     def test_it_prints_figures_and_draws_the_files_it_names(self, script: Path, tmp_path: Path):
-        printed = run(script, tmp_path)
+        printed = script_output(script, tmp_path)
         head, *rows = table_of(printed)
         assert head.strip()
         assert rows
@@ -73,7 +73,7 @@ def table_of(printed: str) -> list[str]:
 
 
 def test_several_devices_draw_a_step(tmp_path: Path):
-    printed = run(FOLDER.parent / "several_devices.py", tmp_path)
+    printed = script_output(FOLDER.parent / "several_devices.py", tmp_path)
     assert re.search(r"In \d of 2 steps the first sum began before the backward passes had ended", printed)
     assert float(re.search(r"differ by (\S+) from", printed)[1]) < 1e-5
     picture = ElementTree.parse(tmp_path / "several_devices.svg")

@@ -20,7 +20,7 @@ def run_command(*command: str, **more: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, env=environment(**more), capture_output=True, text=True, timeout=600, check=False)
 
 
-def program(language: str) -> str:
+def program_of_page(language: str) -> str:
     """Return the program on the page of a language, without the lines that choose a Python."""
     page = (ROOT / "docs" / "howto" / f"{language}.md").read_text(encoding="utf-8")
     (block,) = re.findall(rf"^```{language}\n(.*?)^```", page, flags=re.MULTILINE | re.DOTALL)
@@ -39,7 +39,7 @@ def test_r():
         pytest.skip("this reticulate cannot start this Python: 1.28 starts none from 3.12 on, nor a static one")
     done = run_command(RSCRIPT, str(FOLDER / "r_reticulate.R"), **settings)
     assert (done.returncode, done.stdout) == (0, "R: 1 -2 0.5 \n"), done.stderr
-    page = run_command(RSCRIPT, "-e", program("r"), **settings)
+    page = run_command(RSCRIPT, "-e", program_of_page("r"), **settings)
     assert ends_with_a_number(page), page.stderr
 
 
@@ -49,5 +49,5 @@ def test_julia():
     settings = {"JULIA_CONDAPKG_BACKEND": "Null", "JULIA_PYTHONCALL_EXE": sys.executable}
     done = run_command(JULIA, str(FOLDER / "julia_pythoncall.jl"), **settings)
     assert (done.returncode, done.stdout) == (0, "Julia: [1.0, -2.0, 0.5]\n"), done.stderr
-    page = run_command(JULIA, "-e", program("julia"), **settings)
+    page = run_command(JULIA, "-e", program_of_page("julia"), **settings)
     assert ends_with_a_number(page), page.stderr

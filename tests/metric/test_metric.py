@@ -31,7 +31,7 @@ def fbeta(labels: Any, predictions: Any, beta: float) -> Any:
     return numpy.array(found)
 
 
-def correlation(labels: Any, predictions: Any) -> float:
+def class_correlation(labels: Any, predictions: Any) -> float:
     """Gorodkin's, by covariances of columns of zeros and ones."""
     one, two = (numpy.eye(3)[x] - numpy.eye(3)[x].mean(0) for x in (labels, predictions))
     return (one * two).sum() / math.sqrt((one * one).sum() * (two * two).sum())
@@ -65,7 +65,7 @@ CASES: list[tuple[metric.EvalMetric, Any, Any, float]] = [
     (metric.F1(class_type="multiclass"), LABELS, P, (P.argmax(1) == LABELS).mean()),
     (metric.F1(class_type="multilabel", average="macro", threshold=[0.3, 0.5, 0.6]), M, Q, fbeta(M, FOUND, 1).mean()),
     (metric.Fbeta(class_type="multilabel", beta=2), M, Q, fbeta(M.reshape(-1, 1), Q.reshape(-1, 1) > 0.5, 2)[0]),
-    (metric.PCC(), LABELS, P, correlation(LABELS, P.argmax(1))),
+    (metric.PCC(), LABELS, P, class_correlation(LABELS, P.argmax(1))),
     (metric.MeanPairwiseDistance(), V, U, numpy.sqrt(((U - V) ** 2).sum(1)).mean()),
     (metric.MeanPairwiseDistance(p=3), V, U, ((abs(U - V) ** 3).sum(1) ** (1 / 3)).mean()),
     (
@@ -137,7 +137,7 @@ def test_classes_may_come_up_later() -> None:
     for part in (slice(0, 3), slice(3, 6), slice(0, 2)):
         measure.update(np.array(labels[part]), np.array(predictions[part]))
     both = [numpy.append(x, x[:2]) for x in (labels, predictions)]
-    assert measure.get()[1] == pytest.approx(correlation(*both))
+    assert measure.get()[1] == pytest.approx(class_correlation(*both))
     two = metric.PCC()
     two.update(np.array(BINARY), np.array(PREDICTIONS))
     assert two.get()[1] == pytest.approx(numpy.corrcoef(BINARY, PREDICTIONS)[0, 1])

@@ -11,7 +11,7 @@ import pytest
 from forerun import autograd, np
 from tests.ops.cases import CASES
 from tests.ops.cases.compare import by_name
-from tests.ops.cases.table import NONE, ZERO, Case, call, mapped, results, to_forerun
+from tests.ops.cases.table import NONE, ZERO, Case, call_with_sample, mapped, results, to_forerun
 from tests.support.comparison.gradients import (
     Function,
     assert_gradient_close,
@@ -30,7 +30,7 @@ ANY_PHASE = {"np.linalg.eig", "np.linalg.eigh", "np.linalg.svd"}
 COMPLEX = [c for c in DIFFERENTIABLE if "c" in c.dtypes and c.name not in ANY_PHASE]
 
 
-def samples(case: Case, dtype: str) -> list[tuple[list[numpy.ndarray], Callable[[list[Any]], Any]]]:
+def samples_and_functions(case: Case, dtype: str) -> list[tuple[list[numpy.ndarray], Callable[[list[Any]], Any]]]:
     """For each sample: its arrays, and the op as a function of a list of arrays in their places."""
     found = []
     for args in case.arguments(dtype):
@@ -39,7 +39,7 @@ def samples(case: Case, dtype: str) -> list[tuple[list[numpy.ndarray], Callable[
 
         def function(values: list[Any], args: Any = args) -> Any:
             rest = iter(values)
-            return call(case.op, mapped(lambda _: next(rest), args))
+            return call_with_sample(case.op, mapped(lambda _: next(rest), args))
 
         found.append((arrays, function))
     return found
@@ -51,7 +51,7 @@ def wanted(case: Case, arrays: list[numpy.ndarray]) -> list[int]:
 
 
 def check_first_order(case: Case, dtype: str) -> None:
-    for k, (arrays, function) in enumerate(samples(case, dtype)):
+    for k, (arrays, function) in enumerate(samples_and_functions(case, dtype)):
         places = wanted(case, arrays)
         _, found = gradients(function, arrays, places, create_graph=False)
         for i, g in zip(places, found):
@@ -69,7 +69,7 @@ def test_first_order(case: Case) -> None:
 @by_name(DIFFERENTIABLE)
 def test_second_order(case: Case) -> None:
     """The gradient of the gradient's weighted sum, where it is on the tape; otherwise that must not change."""
-    for k, (arrays, function) in enumerate(samples(case, "float64")):
+    for k, (arrays, function) in enumerate(samples_and_functions(case, "float64")):
         places = wanted(case, arrays)
 
         def inner(function: Function = function, arrays: Any = arrays, places: Any = places) -> float:
@@ -98,7 +98,7 @@ def test_complex(case: Case) -> None:
 
 @by_name([c for c in CASES if c.grad == ZERO])
 def test_piecewise_constant_ops_give_zeros(case: Case) -> None:
-    for arrays, function in samples(case, "float64"):
+    for arrays, function in samples_and_functions(case, "float64"):
         places = [i for i, a in enumerate(arrays) if a.dtype.kind == "f"]
         made = leaves(arrays, places)
         with autograd.record(train_mode=False):
@@ -111,7 +111,7 @@ def test_piecewise_constant_ops_give_zeros(case: Case) -> None:
 
 @by_name([c for c in CASES if c.grad == NONE])
 def test_ops_without_gradient_say_so(case: Case) -> None:
-    for arrays, function in samples(case, "float64"):
+    for arrays, function in samples_and_functions(case, "float64"):
         made = leaves(arrays, [i for i, a in enumerate(arrays) if a.dtype.kind == "f"])
         with autograd.record(train_mode=False):
             found = results(function(made))
@@ -181,7 +181,7 @@ def test_broadcast_operands_get_the_sum(engine: str) -> None:
 @pytest.mark.parametrize("create_graph", [False, True])
 def test_a_row_is_differentiated_in_every_mode_alike(create_graph: bool, engine: str) -> None:
     case = next(c for c in CASES if c.name == "npx.layer_norm")
-    arrays, function = samples(case, "float32")[0]
+    arrays, function = samples_and_functions(case, "float32")[0]
     again = [gradients(function, arrays, [0, 1, 2], create_graph)[1] for _ in range(2)]
     assert [g.numpy().tobytes() for g in again[0]] == [g.numpy().tobytes() for g in again[1]]
 

@@ -11,7 +11,7 @@ import pytest
 import forerun
 from forerun import np
 from forerun.testing import closed_gate
-from tests.support.engine.event_loops import LOOPS, run, run_other_tasks
+from tests.support.engine.event_loops import LOOPS, run_in_loop, run_other_tasks
 from tests.support.engine.late_arrays import failing_array, late_array
 
 Pair = namedtuple("Pair", "left right")
@@ -36,13 +36,13 @@ class TestGather:
             assert type(found[2]["x"]) is Pair
             assert all(x.ready for x in (a, b, c))
 
-        run(main(), loop)
+        run_in_loop(main(), loop)
 
     def test_nothing(self):
         async def main() -> None:
             assert await forerun.gather() == []
 
-        run(main())
+        run_in_loop(main())
 
     def test_it_waits_for_all_also_when_one_has_failed(self):
         async def main() -> None:
@@ -58,7 +58,7 @@ class TestGather:
                 await task
             assert caught.value.__notes__[0].startswith("issued at")
 
-        run(main())
+        run_in_loop(main())
 
     def test_one_failure_is_raised_as_itself_whatever_it_has_poisoned(self):
         async def main() -> None:
@@ -69,7 +69,7 @@ class TestGather:
             with pytest.raises(IndexError, match="got 7"):
                 await forerun.gather(y, y + 1)
 
-        run(main())
+        run_in_loop(main())
 
     def test_several_failures_are_a_group(self):
         async def main() -> None:
@@ -78,7 +78,7 @@ class TestGather:
                 await forerun.gather(x, np.ones(2), x + 1, [y])
             assert [error.args for error in caught.value.exceptions] == [("one",), ("two",)]
 
-        run(main())
+        run_in_loop(main())
 
     def test_errors_in_their_places(self):
         async def main() -> None:
@@ -89,7 +89,7 @@ class TestGather:
             assert third is second  # the same computation
             assert fine["good"] is good
 
-        run(main())
+        run_in_loop(main())
 
     @pytest.mark.parametrize("wrong", [3, None, "ab", {1, 2}])
     def test_non_array_argument_raises(self, wrong):
@@ -97,7 +97,7 @@ class TestGather:
             with pytest.raises(TypeError, match="gather: must be given arrays"):
                 await forerun.gather(np.ones(2), [wrong])
 
-        run(main())
+        run_in_loop(main())
 
     def test_cancelled_it_holds_nothing(self):
         async def main() -> None:
@@ -108,7 +108,7 @@ class TestGather:
 
         before = dropped()
         with closed_gate():
-            run(main())
+            run_in_loop(main())
         assert dropped() >= before + 2
 
 
@@ -128,7 +128,7 @@ class TestAsCompleted:
             assert found[0] is there
             assert [x.tolist() for x in found[1:]] == [[2] * 3, [0] * 3, [1] * 3]
 
-        run(main(), loop)
+        run_in_loop(main(), loop)
 
     def test_one_that_failed_comes_like_the_others_and_raises_when_read(self):
         async def main() -> None:
@@ -140,7 +140,7 @@ class TestAsCompleted:
                 with pytest.raises(KeyError, match="bad"):
                     await y
 
-        run(main())
+        run_in_loop(main())
 
     def test_a_loop_may_be_left_and_holds_nothing_then(self):
         async def main() -> None:
@@ -154,7 +154,7 @@ class TestAsCompleted:
                 del coming
 
         before = dropped()
-        run(main())
+        run_in_loop(main())
         assert dropped() > before
 
     def test_a_cancelled_one_goes_on_where_it_was(self):
@@ -169,13 +169,13 @@ class TestAsCompleted:
             with pytest.raises(StopAsyncIteration):
                 await anext(coming)
 
-        run(main())
+        run_in_loop(main())
 
     def test_nothing(self):
         async def main() -> None:
             assert [x async for x in forerun.as_completed([])] == []
 
-        run(main())
+        run_in_loop(main())
 
     def test_where_no_loop_runs(self):
         with pytest.raises(RuntimeError, match="no running event loop"):
@@ -186,4 +186,4 @@ class TestAsCompleted:
             with pytest.raises(TypeError):
                 forerun.as_completed([np.ones(2), 3])
 
-        run(main())
+        run_in_loop(main())

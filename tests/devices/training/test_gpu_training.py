@@ -49,7 +49,7 @@ class TestGradients:
         assert_close(w.grad, [6, 6, 6], 1e-4, 1e-6)
 
 
-def network(name: str) -> nn.HybridSequential:
+def network_by_name(name: str) -> nn.HybridSequential:
     net = nn.HybridSequential()
     if name == "dense":
         net.add(nn.Dense(8, activation="relu"), nn.Dense(3))
@@ -58,7 +58,7 @@ def network(name: str) -> nn.HybridSequential:
     return net
 
 
-def batch(name: str) -> tuple[Any, Any]:
+def batch_for(name: str) -> tuple[Any, Any]:
     numbers = numpy.random.default_rng(0)
     x = numbers.random((8, 6) if name == "dense" else (8, 1, 10, 10), "float32")
     return np.array(x), np.array(numbers.integers(0, 3, 8).astype("float32"))
@@ -67,7 +67,7 @@ def batch(name: str) -> tuple[Any, Any]:
 def test_no_call_is_captured_before_hybridize() -> None:
     """A program would be compiled in the third iteration of a loop."""
     one = gpus()[0]
-    net = network("dense")
+    net = network_by_name("dense")
     net.initialize(device=one)
     for _ in range(5):
         net(np.ones((2, 6), device=one))
@@ -78,13 +78,13 @@ def trained(name: str, devices: Devices, optimizer: str, hybridized: bool, steps
     """Return the parameters after some steps, from the same start on each device."""
     npx.random.seed(1)
     np.random.seed(1)
-    net = network(name)
+    net = network_by_name(name)
     net.initialize(ctx=devices)
     if hybridized:
         net.hybridize()
     loss = gluon.loss.SoftmaxCrossEntropyLoss()
     trainer = gluon.Trainer(net.collect_params(), optimizer, {"learning_rate": 0.1}, **how)
-    x, y = batch(name)
+    x, y = batch_for(name)
     xs, ys = gluon.utils.split_and_load(x, devices), gluon.utils.split_and_load(y, devices)
     for _ in range(steps):
         with autograd.record():

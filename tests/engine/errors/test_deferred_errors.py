@@ -17,7 +17,7 @@ from tests.support.engine.late_arrays import UserError, failing_like
 from tests.support.engine.settings import running
 
 
-def fail(values: numpy.ndarray) -> numpy.ndarray:
+def fail_on_values(values: numpy.ndarray) -> numpy.ndarray:
     raise UserError("here")
 
 
@@ -79,7 +79,7 @@ class TestReads:
                 array.wait()
 
     def test_note_names_the_line_that_issued_the_task(self, ahead):
-        here, y = line_of_caller(), host(fail, [np.ones(3)], [((3,), "float32")])[0]
+        here, y = line_of_caller(), host(fail_on_values, [np.ones(3)], [((3,), "float32")])[0]
         for array in (y, (y + 1).sum()):
             with pytest.raises(UserError) as caught:
                 array.wait()

@@ -20,13 +20,13 @@ from tests.support.engine.late_arrays import UserError
 from tests.support.engine.settings import running
 
 
-def task(*_: Any) -> None:
+def raise_user_error(*_: Any) -> None:
     raise UserError("here")
 
 
 def failed_task(like: ndarray) -> ndarray:
     """An array of that shape and dtype, whose task has failed."""
-    return host(task, [], [(like.shape, like.dtype)])[0]
+    return host(raise_user_error, [], [(like.shape, like.dtype)])[0]
 
 
 def failed_take(like: ndarray) -> ndarray:
@@ -65,7 +65,7 @@ async def awaited(x: ndarray) -> None:
     await x
 
 
-def one(x: ndarray) -> ndarray:
+def first_element(x: ndarray) -> ndarray:
     """A view of the first element."""
     return x.reshape(-1)[0]
 
@@ -92,13 +92,13 @@ READERS: dict[str, Callable[[ndarray], Any]] = {
     "into NumPy": lambda x: numpy.add(numpy.zeros(x.shape, "complex128"), x, out=numpy.zeros(x.shape, "complex128")),
 }
 SCALAR_READERS: dict[str, Callable[[ndarray], Any]] = {
-    "item": lambda x: one(x).item(),
+    "item": lambda x: first_element(x).item(),
     "item with a place": lambda x: x.item(0),
-    "bool": lambda x: bool(one(x)),
-    "complex": lambda x: complex(one(x)),
-    "int": lambda x: int(one(x).real),
-    "float": lambda x: float(one(x).real),
-    "index": lambda x: [1][one(x).real.astype("int64")],
+    "bool": lambda x: bool(first_element(x)),
+    "complex": lambda x: complex(first_element(x)),
+    "int": lambda x: int(first_element(x).real),
+    "float": lambda x: float(first_element(x).real),
+    "index": lambda x: [1][first_element(x).real.astype("int64")],
     "nonzero": lambda x: np.nonzero(x.reshape(-1)),
     "in": lambda x: 1 in x,
     "mask": lambda x: x[x == 1],
@@ -203,7 +203,7 @@ def test_every_reader_raises(name: str, make: Any, ahead_failing: str) -> None:
         assert raises(lambda x=x: (READERS | SCALAR_READERS)[name](x))
 
 
-def leaves_of(args: Any) -> list[ndarray]:
+def float_leaves(args: Any) -> list[ndarray]:
     """The arrays among arguments that can have a gradient, with one."""
     leaves = [a for a in arrays_of(args) if a.dtype.kind == "f"]
     for x in leaves:
@@ -211,7 +211,7 @@ def leaves_of(args: Any) -> list[ndarray]:
     return leaves
 
 
-def backward(case: Case, args: Any, head: Callable[[ndarray], ndarray]) -> bool:
+def backward_from_results(case: Case, args: Any, head: Callable[[ndarray], ndarray]) -> bool:
     """Records the op and goes back from its results with gradients made by `head`; False if nothing is on the tape."""
     with autograd.record():
         outputs = [r for r in case(case.op, args) if isinstance(r, ndarray) and r.node is not None]
@@ -223,11 +223,11 @@ def backward(case: Case, args: Any, head: Callable[[ndarray], ndarray]) -> bool:
 @pytest.mark.parametrize("case", [c for c in CASES if isinstance(c.grad, tuple)], ids=lambda c: c.name)
 def test_gradients_are_poisoned_and_heal(case: Case, ahead_failing: str) -> None:
     for args in map(to_forerun, case.arguments("float32")):
-        leaves = leaves_of(args)
-        if not leaves or not backward(case, args, failed_task):
+        leaves = float_leaves(args)
+        if not leaves or not backward_from_results(case, args, failed_task):
             continue
         bad = [x for x in leaves if raises(x.grad.wait)]
         assert bad or not any(x.size for x in leaves)
-        backward(case, args, np.ones_like)
+        backward_from_results(case, args, np.ones_like)
         forerun.wait([x.grad for x in leaves])
         forerun.wait(leaves)

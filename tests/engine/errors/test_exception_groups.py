@@ -38,7 +38,7 @@ def raised(wait: Callable[[], Any]) -> list[BaseException]:
     return []
 
 
-def all_of(x: Any) -> None:
+def pace_to_end(x: Any) -> None:
     for _ in forerun.pace([1, 2], ahead=0):
         pass
 
@@ -47,7 +47,7 @@ WAITS: dict[str, Callable[[Any], Any]] = {
     "wait": forerun.wait,
     "waitall": lambda x: forerun.waitall(),
     "npx.waitall": lambda x: npx.waitall(),
-    "pace": all_of,
+    "pace": pace_to_end,
     "profile": lambda x: profiler.start().stop(),
 }
 
@@ -147,7 +147,7 @@ def updated(x: Any, y: Any) -> Any:
     return x
 
 
-def first_of(x: Any, y: Any) -> Any:
+def first_written(x: Any, y: Any) -> Any:
     x[:1] = y[:1]
     return x
 
@@ -158,7 +158,7 @@ BOTH: dict[str, Callable[[Any, Any], Any]] = {
     "product": lambda x, y: x @ y,
     "host task": lambda x, y: host(lambda u, v: u + v, [x, y], [((2,), "float32")])[0],
     "update": updated,
-    "part": first_of,
+    "part": first_written,
     "joined": lambda x, y: np.concatenate([x, x, y]),
 }
 

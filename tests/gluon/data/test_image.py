@@ -11,7 +11,7 @@ from forerun import _core, gluon, np
 from forerun.gluon.data.vision import CIFAR10, MNIST, transforms
 from tests.support.comparison.tolerances import assert_close
 from tests.support.files.data_files import idx_file
-from tests.support.gluon.gluon_samples import PICTURE, picture
+from tests.support.gluon.gluon_samples import PICTURE, picture_array
 
 RNG = numpy.random.default_rng(5)
 
@@ -20,7 +20,7 @@ def test_random_transforms_follow_the_seed() -> None:
     crop, seen = transforms.RandomResizedCrop(4), []
     for seed in (1, 1, 2):
         np.random.seed(seed)
-        seen.append([crop(picture()).tolist() for _ in range(3)])
+        seen.append([crop(picture_array()).tolist() for _ in range(3)])
     assert seen[0] == seen[1] != seen[2]
     assert seen[0][0] != seen[0][1]
 
@@ -47,7 +47,7 @@ def test_transforms_do_not_wait(gate: None) -> None:
         transforms.RandomResizedCrop(4), transforms.RandomFlipLeftRight(), transforms.RandomColorJitter(1, 1, 1, 1),
         transforms.RandomLighting(0.1), transforms.ToTensor(), transforms.Normalize([0, 0, 0], [1, 1, 1]),
     ])  # fmt: skip
-    y = several(picture())
+    y = several(picture_array())
     assert not y.ready
     _core.gate(False)
     assert y.asnumpy().shape == (3, 4, 4)

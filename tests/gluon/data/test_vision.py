@@ -56,7 +56,7 @@ OF_TENSORS = {
 }
 
 
-def drawn(transform: Any, x: Any) -> list[Any]:
+def transformed(transform: Any, x: Any) -> list[Any]:
     np.random.seed(2)
     return [transform(x) for _ in range(6)]
 
@@ -65,7 +65,7 @@ def drawn(transform: Any, x: Any) -> list[Any]:
 def test_numpys_images_give_the_same_results(name: str) -> None:
     make, x = (OF_PICTURES[name], PICTURE) if name in OF_PICTURES else (OF_TENSORS[name], FLOATS)
     before = x.copy()
-    results, numpy_results = drawn(make(), np.array(x, dtype=x.dtype)), drawn(make(), x)
+    results, numpy_results = transformed(make(), np.array(x, dtype=x.dtype)), transformed(make(), x)
     for a, b in zip(results, numpy_results):
         assert isinstance(b, numpy.ndarray)
         assert not isinstance(a, numpy.ndarray)

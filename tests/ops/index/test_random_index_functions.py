@@ -14,13 +14,13 @@ from tests.support.comparison.outcomes import outcome
 from tests.support.comparison.random_indices import (
     arrays,
     assert_same_outcome,
+    assigned_values,
     equivalent_indices,
     examples,
     masks,
     positions,
     shapes,
     slices,
-    values,
 )
 
 DTYPES = ("int64", "float32", "uint8", "bool", "complex64")
@@ -124,7 +124,7 @@ def test_choose(data):
 def test_place_and_putmask(data):
     x = data.draw(shapes(3).flatmap(arrays))
     mask = data.draw(masks(x.shape) | shapes(2).flatmap(masks))
-    value = data.draw(values((data.draw(st.integers(0, 3)),)))
+    value = data.draw(assigned_values((data.draw(st.integers(0, 3)),)))
     name = data.draw(st.sampled_from(["place", "putmask"]))
     array, expected = to_forerun(x), x.copy()
     assert_same_outcome(

@@ -108,11 +108,11 @@ def values_of(n: int, dtype: str) -> numpy.ndarray:
     return (numpy.arange(n) * 3 % 7 + 1).astype(dtype)
 
 
-def row(mask: Any) -> Any:
+def rows_of_mask(mask: Any) -> Any:
     return mask.any(axis=0) if mask.ndim > 1 else mask
 
 
-def blocks(b: Any, mask: Any, values: Any) -> None:
+def set_blocks(b: Any, mask: Any, values: Any) -> None:
     n = int(mask.sum()) * b.shape[-1]
     b[mask] = values(n).reshape(-1, *b.shape[1:]) if b.ndim > 1 else values(1).reshape(())
 
@@ -123,10 +123,10 @@ WAYS: dict[str, Callable[[Any, Any, Any, Any], Any]] = {
     "mask, element": lambda xp, b, m, v: b.__setitem__(m, v(1)),
     "mask, values": lambda xp, b, m, v: b.__setitem__(m, v(int(m.sum()))),
     "leading mask, rows": lambda xp, b, m, v: b.__setitem__(m.any(axis=-1), v(b.shape[-1])),
-    "leading mask, blocks": lambda xp, b, m, v: blocks(b, m.any(axis=-1), v),
-    "mask of the last axis": lambda xp, b, m, v: b.__setitem__((..., row(m)), v(int(row(m).sum()))),
+    "leading mask, blocks": lambda xp, b, m, v: set_blocks(b, m.any(axis=-1), v),
+    "mask of the last axis": lambda xp, b, m, v: b.__setitem__((..., rows_of_mask(m)), v(int(rows_of_mask(m).sum()))),
     "copyto": lambda xp, b, m, v: xp.copyto(b, v(1), where=m),
-    "copyto, broadcast": lambda xp, b, m, v: xp.copyto(b, v(b.shape[-1]), where=row(m)),
+    "copyto, broadcast": lambda xp, b, m, v: xp.copyto(b, v(b.shape[-1]), where=rows_of_mask(m)),
     "putmask": lambda xp, b, m, v: xp.putmask(b, m, v(5)),
     "putmask of all": lambda xp, b, m, v: xp.putmask(b, m, v(b.size)),
     "putmask of one": lambda xp, b, m, v: xp.putmask(b, m, v(1)),

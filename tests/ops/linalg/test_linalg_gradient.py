@@ -65,7 +65,7 @@ def of_eig(x: Any) -> Any:
     return w, outer(v, np.linalg.inv(v)), outer(v, adjoint(v))
 
 
-def spread(x: Draw, *lead: int) -> numpy.ndarray:
+def distinct_eigenvalues(x: Draw, *lead: int) -> numpy.ndarray:
     """Matrices whose eigenvalues are far from one another, in one order."""
     return (0.2 * x(*lead, 3, 3) + numpy.diag([1, 4, 9])).astype(x.dtype)
 
@@ -92,8 +92,8 @@ FREE: dict[str, tuple[Function, Made]] = {
     "svd, wide and stacked": (of_svd, lambda x: [x(2, 2, 3)]),
     "svd, full and tall": (of_full_svd, lambda x: [x(5, 3)]),
     "svd, full, wide and stacked": (of_full_svd, lambda x: [x(2, 2, 4)]),
-    "eig": (of_eig, lambda x: [spread(x)]),
-    "eig, stacked": (of_eig, lambda x: [spread(x, 2)]),
+    "eig": (of_eig, lambda x: [distinct_eigenvalues(x)]),
+    "eig, stacked": (of_eig, lambda x: [distinct_eigenvalues(x, 2)]),
     "eig of a rotation": (
         of_eig,
         lambda x: [(numpy.array([[0.5, 2], [-1, 0.3]]) + 0.1 * x(2, 2)).astype(x.dtype)],

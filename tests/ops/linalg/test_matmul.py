@@ -37,7 +37,7 @@ def operand_pair(a: tuple[int, ...], b: tuple[int, ...], dtype: str) -> list[num
     return [normal_array(a, 7, dtype), normal_array(b, 8, dtype)]
 
 
-def close(product: Any, a: numpy.ndarray, b: numpy.ndarray) -> None:
+def assert_close_product(product: Any, a: numpy.ndarray, b: numpy.ndarray) -> None:
     """Within what rounding each of k steps allows."""
     exact = a.astype("complex128") @ b.astype("complex128")
     scale = numpy.abs(a).astype("float64") @ numpy.abs(b).astype("float64")
@@ -50,7 +50,7 @@ def close(product: Any, a: numpy.ndarray, b: numpy.ndarray) -> None:
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_products_are_right_however_they_are_cut(a, b, dtype):
     x, y = operand_pair(a, b, dtype)
-    close(np.array(x) @ np.array(y), x, y)
+    assert_close_product(np.array(x) @ np.array(y), x, y)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64"])
@@ -81,13 +81,13 @@ VIEWS = {
 @pytest.mark.parametrize("shapes", [((300, 200), (200, 310)), ((9, 30, 20), (9, 20, 10)), ((5, 7, 1), (5, 1, 9))])
 def test_products_of_views(shapes, first, second):
     x, y = operand_pair(*shapes, "float32")
-    close(VIEWS[first](x) @ VIEWS[second](y), x, y)
+    assert_close_product(VIEWS[first](x) @ VIEWS[second](y), x, y)
 
 
 def test_broadcast_batches_share_an_operand():
     x, y = operand_pair((4, 30, 20), (1, 20, 30), "float32")
     shared = np.broadcast_to(np.array(y), (4, 20, 30))
-    close(np.array(x) @ shared, x, numpy.broadcast_to(y, (4, 20, 30)))
+    assert_close_product(np.array(x) @ shared, x, numpy.broadcast_to(y, (4, 20, 30)))
 
 
 # --- keywords of NumPy's generalised ufuncs ---------------------------------------------------------------------

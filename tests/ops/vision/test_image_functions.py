@@ -10,7 +10,7 @@ from PIL import Image
 from forerun import image, np
 from forerun.gluon.data.vision import transforms
 from tests.support.comparison.tolerances import assert_close
-from tests.support.gluon.gluon_samples import PICTURE, picture
+from tests.support.gluon.gluon_samples import PICTURE, picture_array
 
 RNG = numpy.random.default_rng(5)
 FLOATS = RNG.uniform(size=(3, 9, 12)).astype("f4")
@@ -36,33 +36,33 @@ def test_files_that_hold_no_image_are_refused(tmp_path: Path) -> None:
 
 def test_sizes_change_as_in_pillow() -> None:
     for interp, kind in ((0, 0), (1, 2), (2, 3)):
-        found = image.imresize(picture(), 5, 4, interp)
+        found = image.imresize(picture_array(), 5, 4, interp)
         assert numpy.array_equal(found, numpy.asarray(Image.fromarray(PICTURE).resize((5, 4), kind)))
     floats = image.imresize(np.array(PICTURE, dtype="float64"), 5, 4)
     assert floats.dtype == "float64"
-    assert abs(floats.asnumpy() - image.imresize(picture(), 5, 4).asnumpy()).max() <= 1
-    assert transforms.Resize(3, keep_ratio=True)(picture()).shape == (3, 4, 3)
+    assert abs(floats.asnumpy() - image.imresize(picture_array(), 5, 4).asnumpy()).max() <= 1
+    assert transforms.Resize(3, keep_ratio=True)(picture_array()).shape == (3, 4, 3)
     with pytest.raises(ValueError, match=r"imresize: image and sizes must not be empty"):
-        image.imresize(picture(), 0, 4)
+        image.imresize(picture_array(), 0, 4)
     with pytest.raises(ValueError, match=r"imresize: interp must be one of"):
-        image.imresize(picture(), 1, 1, 77)
+        image.imresize(picture_array(), 1, 1, 77)
 
 
 def test_crops_are_parts() -> None:
-    part, (x0, y0, w, h) = image.center_crop(picture(), (3, 2))
+    part, (x0, y0, w, h) = image.center_crop(picture_array(), (3, 2))
     assert (x0, y0, w, h) == (3, 2, 3, 2)
     assert numpy.array_equal(part, PICTURE[2:4, 3:6])
-    larger, where = image.random_crop(picture(), (18, 24))
+    larger, where = image.random_crop(picture_array(), (18, 24))
     assert larger.shape == (24, 18, 3)
     assert where[2:] == (4, 6)
-    starts = {image.random_crop(picture(), (8, 6))[1][:2] for _ in range(40)}
+    starts = {image.random_crop(picture_array(), (8, 6))[1][:2] for _ in range(40)}
     assert starts == {(0, 0), (1, 0)}
     for _ in range(20):
-        part, (x0, y0, w, h) = image.random_size_crop(picture(), (4, 4), (0.3, 0.6), (0.5, 2))
+        part, (x0, y0, w, h) = image.random_size_crop(picture_array(), (4, 4), (0.3, 0.6), (0.5, 2))
         assert part.shape == (4, 4, 3)
         assert 0.2 * 54 < w * h < 0.75 * 54
     with pytest.raises(ValueError, match=r"fixed_crop: crop must be inside \(6, 9\), got \(0, 8\) to \(2, 10\)"):
-        image.fixed_crop(picture(), 8, 0, 2, 2)
+        image.fixed_crop(picture_array(), 8, 0, 2, 2)
 
 
 @pytest.mark.parametrize("forerun_array", [False, True])

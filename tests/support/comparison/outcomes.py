@@ -15,17 +15,17 @@ def outcome(
 ) -> Any:  # fmt: skip
     """Return `read` of a function's result, or the exception that the call or the reading raises.
 
-    read: `arrays_of` by default. error: makes of the exception what is given in its place. Warnings are ignored.
+    read: `numpy_arrays` by default. error: makes of the exception what is given in its place. Warnings are ignored.
     """
     with warnings.catch_warnings(), numpy.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
-            return (read or arrays_of)(function(*operands))
+            return (read or numpy_arrays)(function(*operands))
         except Exception as raised:
             return error(raised) if error else raised
 
 
-def arrays_of(found: Any) -> list[numpy.ndarray]:
+def numpy_arrays(found: Any) -> list[numpy.ndarray]:
     """One result or several as a list of NumPy's arrays."""
     return [numpy.array(x) for x in (found if isinstance(found, (list, tuple)) else [found])]
 

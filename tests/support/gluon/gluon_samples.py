@@ -59,6 +59,6 @@ def initialized(layer: Any) -> Any:
     return layer
 
 
-def picture() -> Any:
+def picture_array() -> Any:
     """Return `PICTURE` as an array of forerun."""
     return np.array(PICTURE, dtype="uint8")
