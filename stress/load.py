@@ -25,7 +25,7 @@ BIG = 1 << 32  # bytes of a large array of one-byte elements; positions beyond i
 
 
 @dataclass(frozen=True)
-class Case:
+class LoadCase:
     """A case, its size in the tests and its full one. gigabytes: the memory of the full size, approximately."""
 
     run: Callable[[int], None]
@@ -34,12 +34,12 @@ class Case:
     gigabytes: float = 1.0
 
 
-CASES: dict[str, Case] = {}
+CASES: dict[str, LoadCase] = {}
 
 
 def case(small: int, full: int, gigabytes: float = 1.0) -> Callable[[Callable[[int], None]], Callable[[int], None]]:
     def add(run: Callable[[int], None]) -> Callable[[int], None]:
-        CASES[run.__name__] = Case(run, small, full, gigabytes)
+        CASES[run.__name__] = LoadCase(run, small, full, gigabytes)
         return run
 
     return add
@@ -103,7 +103,7 @@ def held_back(n: int) -> None:
 
 
 @case(small=30_000, full=1_000_000)
-def chain(n: int) -> None:
+def chain_of_additions(n: int) -> None:
     """Each op reads the result of the one before it, in separate arrays."""
     x = np.zeros(4, dtype="int64")
     for _ in range(n):
@@ -277,7 +277,7 @@ def marks(n: int) -> list[int]:
     return sorted({i for i in (0, 1, (1 << 31) - 1, 1 << 31, (1 << 32) - 1, 1 << 32, n - 1) if 0 <= i < n})
 
 
-def values(n: int) -> list[int]:
+def mark_values(n: int) -> list[int]:
     return [1 + i % 251 for i in marks(n)]
 
 
@@ -286,12 +286,16 @@ def large_elementwise(n: int) -> None:
     """Arithmetic, comparisons and broadcasts."""
     x = pattern(n)
     y = x + 1
-    assert [y[i].item() for i in marks(n)] == [v + 1 for v in values(n)]
-    assert y.sum(dtype="int64").item() == n + sum(values(n))
+    assert [y[i].item() for i in marks(n)] == [v + 1 for v in mark_values(n)]
+    assert y.sum(dtype="int64").item() == n + sum(mark_values(n))
     del y
     assert (x > 0).sum().item() == len(marks(n))
     x += x[n - 1 : n]
-    assert [x[i].item() for i in marks(n)][:-1] == [(v + values(n)[-1]) % 256 for v in values(n)][:-1] if n else True
+    assert (
+        [x[i].item() for i in marks(n)][:-1] == [(v + mark_values(n)[-1]) % 256 for v in mark_values(n)][:-1]
+        if n
+        else True
+    )
 
 
 @case(small=0, full=BIG + 100, gigabytes=8.7)
@@ -301,16 +305,16 @@ def large_reductions(n: int) -> None:
     if not n:
         assert x.sum().item() == 0
         return
-    assert x.sum(dtype="int64").item() == sum(values(n))
-    assert x.max().item() == max(values(n))
-    assert x.argmax().item() == marks(n)[values(n).index(max(values(n)))]
+    assert x.sum(dtype="int64").item() == sum(mark_values(n))
+    assert x.max().item() == max(mark_values(n))
+    assert x.argmax().item() == marks(n)[mark_values(n).index(max(mark_values(n)))]
     assert np.count_nonzero(x).item() == len(marks(n)) if hasattr(np, "count_nonzero") else True
     rows = x[: n // 2 * 2].reshape(2, n // 2)
-    assert rows.sum(1, dtype="int64").sum().item() == sum(values(n // 2 * 2)) if n % 2 == 0 else True
+    assert rows.sum(1, dtype="int64").sum().item() == sum(mark_values(n // 2 * 2)) if n % 2 == 0 else True
     assert rows.max(0).sum(dtype="int64").item() > 0
     forerun.empty_cache()
     scan = np.cumsum(x, dtype="uint8")
-    assert scan[-1].item() == sum(values(n)) % 256
+    assert scan[-1].item() == sum(mark_values(n)) % 256
 
 
 @case(small=0, full=BIG + 100, gigabytes=8.7)
@@ -320,14 +324,14 @@ def large_moves(n: int) -> None:
     if not n:
         assert x.copy().shape == np.concatenate([x, x]).shape == (0,)
         return
-    assert x[::-1][n - 1 - marks(n)[-2]].item() == values(n)[-2]
-    assert x[marks(n)[-3] :: 7][0].item() == values(n)[-3]
+    assert x[::-1][n - 1 - marks(n)[-2]].item() == mark_values(n)[-2]
+    assert x[marks(n)[-3] :: 7][0].item() == mark_values(n)[-3]
     copied = x.copy()
-    assert [copied[i].item() for i in marks(n)] == values(n)
+    assert [copied[i].item() for i in marks(n)] == mark_values(n)
     del copied
     where = np.array(marks(n))
-    assert np.take(x, where).tolist() == values(n)
-    assert x[where].tolist() == values(n)
+    assert np.take(x, where).tolist() == mark_values(n)
+    assert x[where].tolist() == mark_values(n)
     x[where] = np.arange(len(marks(n)), dtype="uint8") + 100
     assert np.take(x, where).tolist() == [100 + i for i in range(len(marks(n)))]
     half = x[: n // 2]
@@ -360,9 +364,9 @@ def large_product(n: int) -> None:
         assert (x.reshape(n, 1) @ one).shape == (0, 1)
         return
     tall = x.reshape(n, 1) @ one
-    assert [tall[i, 0].item() for i in marks(n)] == values(n)
+    assert [tall[i, 0].item() for i in marks(n)] == mark_values(n)
     del tall
-    assert (x.reshape(1, n) @ x.reshape(n, 1)).item() == sum(v * v for v in values(n)) % 256
+    assert (x.reshape(1, n) @ x.reshape(n, 1)).item() == sum(v * v for v in mark_values(n)) % 256
 
 
 @case(small=0, full=BIG + 100, gigabytes=4.5)

@@ -210,7 +210,7 @@ class Service:
         assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
 
 
-def slope(samples: list[Sample]) -> float:
+def growth(samples: list[Sample]) -> float:
     """Megabytes a minute by which pages less cached blocks grow, by least squares."""
     minutes = numpy.array([s.seconds / 60 for s in samples])
     pages = numpy.array([(s.pages - s.cached) / MB for s in samples])
@@ -222,7 +222,7 @@ def verdict(samples: list[Sample]) -> list[str]:
     half = samples[len(samples) // 2 :]
     minutes = (half[-1].seconds - half[0].seconds) / 60
     bound = max(SLOPE, NOISE / max(minutes, 1e-9))
-    found = slope(half)
+    found = growth(half)
     print(
         f"pages without cached blocks: {found:+.3f} MB a minute over the last {minutes:.1f} minutes; bound {bound:.3f}"
     )

@@ -17,7 +17,7 @@ ROOT = HERE.parents[1]
 PATIENCE = 300.0  # seconds after which a run counts as hanging
 
 
-def compiled(folder: pathlib.Path) -> pathlib.Path:
+def compiled_refusals(folder: pathlib.Path) -> pathlib.Path:
     """A library that refuses requests of C++ code, to be preloaded."""
     compiler = next(filter(None, map(shutil.which, (os.environ.get("CXX", ""), "c++", "g++", "clang++"))))
     library, source = folder / "refuse.so", HERE / "refuse.cpp"
@@ -25,7 +25,7 @@ def compiled(folder: pathlib.Path) -> pathlib.Path:
     return library
 
 
-def run(library: pathlib.Path, *part: str, each: int = 1) -> list[list[str]]:
+def run_refusals(library: pathlib.Path, *part: str, each: int = 1) -> list[list[str]]:
     """Return the words of each line that the program prints. It must succeed, without output on standard error."""
     passes = "drop,fuse,reuse,at_once,apart"  # LLVM, which compiles loops, ends a process when memory is exhausted
     environment = os.environ | {"LD_PRELOAD": str(library), "FAULTS_EACH": str(each), "FORERUN_PASSES": passes}

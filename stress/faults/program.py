@@ -28,7 +28,7 @@ EACH = int(os.environ.get("FAULTS_EACH", "1"))  # only one request in so many is
 Values = list[tuple[str, bytes]]
 
 
-def values(found: Any) -> Values:
+def values_of_arrays(found: Any) -> Values:
     """Return the values of the arrays in a result."""
     arrays = [numpy.asarray(r) for r in results(found)]
     return [(a.dtype.str + str(a.shape), a.tobytes()) for a in arrays]
@@ -91,7 +91,7 @@ def draws(case: Case) -> bool:
 
 def forward(case: Case) -> Callable[[], Values]:
     samples = list(case.arguments(case.dtype_list()[-1]))[:2]
-    return lambda: values(
+    return lambda: values_of_arrays(
         [case(case.op, to_forerun(args)) for args in samples]
     )  # of new arrays: some ops write into them
 
@@ -109,12 +109,12 @@ def gradient(case: Case) -> Callable[[], Values]:
             outputs = [r for r in case(case.op, args) if isinstance(r, np.ndarray) and r.node is not None]
         if outputs:
             autograd.backward(outputs)
-        return values([x.grad for x in leaves])
+        return values_of_arrays([x.grad for x in leaves])
 
     return f
 
 
-def training(hybrid: bool) -> Callable[[], Values]:
+def training_steps(hybrid: bool) -> Callable[[], Values]:
     """Two steps of a network from the same start."""
     net = gluon.nn.HybridSequential()
     net.add(gluon.nn.Dense(8, activation="relu"), gluon.nn.Dense(2))
@@ -134,7 +134,7 @@ def training(hybrid: bool) -> Callable[[], Values]:
                 y = loss(net(x), np.ones((6, 2)))
             y.backward()
             trainer.step(6)
-        return values([p.data() for p in net.collect_params().values()])
+        return values_of_arrays([p.data() for p in net.collect_params().values()])
 
     return f
 
@@ -143,7 +143,7 @@ def large() -> Values:
     """Blocks of megabytes, tiles, a product."""
     x = np.arange(600_000, dtype="float32").reshape(600, 1000)
     y = np.exp(x / 600_000) * 2 + x
-    return values([(y @ x.T).sum(axis=0), y.mean(), np.sort(y[:, 0])])
+    return values_of_arrays([(y @ x.T).sum(axis=0), y.mean(), np.sort(y[:, 0])])
 
 
 def forward_of_all(figures: Figures, cases: list[Case]) -> None:
@@ -157,13 +157,13 @@ def gradient_of_all(figures: Figures, cases: list[Case]) -> None:
             each_refused(case.name, gradient(case), figures, same=not draws(case))
 
 
-def programs(figures: Figures, cases: list[Case]) -> None:
+def refuse_in_programs(figures: Figures, cases: list[Case]) -> None:
     each_refused("large", large, figures)
     for hybrid in (False, True):
-        each_refused("training", training(hybrid), figures, step=7)
+        each_refused("training", training_steps(hybrid), figures, step=7)
 
 
-PARTS = {"forward": forward_of_all, "gradient": gradient_of_all, "programs": programs}
+PARTS = {"forward": forward_of_all, "gradient": gradient_of_all, "programs": refuse_in_programs}
 
 for part in sys.argv[1:] or PARTS:  # "forward:1/4": each fourth case, from number 1 on
     name, _, share = part.partition(":")

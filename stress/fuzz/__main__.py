@@ -55,7 +55,7 @@ class Campaign:
         """Batch after batch."""
         while not self.over():
             first = self.take()
-            for seed, counts, finding in watch.programs(first, BATCH):
+            for seed, counts, finding in watch.watched_programs(first, BATCH):
                 with self.lock:
                     self.counts.update(counts)
                 if finding:
@@ -97,10 +97,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, default=Path("build/fuzz"), help="folder for findings")
     parser.add_argument("--replay", type=Path, nargs="+", help="kept programs to run in all modes instead")
     given = parser.parse_args(arguments)
-    return replay(given.replay) if given.replay else fuzz(given)
+    return replay_files(given.replay) if given.replay else fuzz(given)
 
 
-def replay(paths: list[Path]) -> int:
+def replay_files(paths: list[Path]) -> int:
     """Kept programs in all modes."""
     failed = 0
     for path in paths:

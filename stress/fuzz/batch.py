@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy
 
-from stress.fuzz.check import Counts, Finding, check
+from stress.fuzz.check import Counts, Finding, first_finding
 from stress.fuzz.modes import BY_NAME, MODES, Mode
 from stress.fuzz.program import Program, random_program, read
 from stress.fuzz.shrink import shrunk
@@ -32,13 +32,13 @@ def run_batch(first: int, count: int) -> None:
     for seed in range(first, first + count):
         say({"begin": seed})
         counts, program = Counts(), random_program(seed)
-        finding = check(program, modes_of(seed), counts)
+        finding = first_finding(program, modes_of(seed), counts)
         say({"end": seed, "counts": asdict(counts), "finding": finding and asdict(finding)})
 
 
 def replay(path: Path, modes: Sequence[Mode] = MODES) -> Finding | None:
     """A kept program in all modes."""
-    return check(read(path), modes)
+    return first_finding(read(path), modes)
 
 
 def smallest(program: Program, finding: Finding) -> Program:
@@ -46,7 +46,7 @@ def smallest(program: Program, finding: Finding) -> Program:
     modes = [BY_NAME[finding.mode]] if finding.mode in BY_NAME else []
 
     def fails(candidate: Program) -> bool:
-        found = check(candidate, modes)
+        found = first_finding(candidate, modes)
         return found is not None and found.mode == finding.mode
 
     return shrunk(program, fails)

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from forerun import np
-from stress.fuzz.forerun_back import RunningAhead, StepByStep, raised
-from stress.fuzz.modes import Mode, engine, run, run_in
+from stress.fuzz.forerun_back import RunningAhead, StepByStep, raised_entry
+from stress.fuzz.modes import Mode, engine, run_in, run_program
 from stress.fuzz.numpy_back import InOrder, Open
 from stress.fuzz.pool import Entry
 from stress.fuzz.program import SHAPES, Program
@@ -45,7 +45,7 @@ class Counts:
         self.refused += sum(entry[0] == "refused" for entry in entries)
 
 
-def check(program: Program, modes: Iterable[Mode], counts: Counts | None = None) -> Finding | None:
+def first_finding(program: Program, modes: Iterable[Mode], counts: Counts | None = None) -> Finding | None:
     """The first difference, or None."""
     counts = counts if counts is not None else Counts()
     counts.programs, counts.steps = counts.programs + 1, counts.steps + program.steps
@@ -53,7 +53,7 @@ def check(program: Program, modes: Iterable[Mode], counts: Counts | None = None)
     counts.add(reference)
     if program.exact:
         with contextlib.suppress(Open):
-            if text := difference(run(program, InOrder), reference):
+            if text := difference(run_program(program, InOrder), reference):
                 return Finding("step by step", f"NumPy {text}")
     if len(program.threads) == 1 and (text := synchronous(program, reference[0], failed)):
         return Finding("sync", text)
@@ -93,7 +93,7 @@ class Failed(BaseException):
 class _Strict(Machine):
     def refused(self, error: Exception) -> None:
         if any(note.startswith("issued at") for note in getattr(error, "__notes__", ())):
-            raise Failed(raised(error))
+            raise Failed(raised_entry(error))
         super().refused(error)
 
 
@@ -115,25 +115,25 @@ def difference(want: Logs, got: Logs) -> str:
     """Describe the first read that differs; empty if all are equal."""
     for thread, (expected, found) in enumerate(zip(want, got, strict=True)):
         for i, (e, f) in enumerate(zip(expected, found)):
-            if not same(e, f):
-                return f"thread {thread}, read {i} of {len(expected)}: expected {shown(e)}, got {shown(f)}"
+            if not entries_agree(e, f):
+                return f"thread {thread}, read {i} of {len(expected)}: expected {short_text(e)}, got {short_text(f)}"
         if len(expected) != len(found):
             return f"thread {thread}: expected {len(expected)} reads, got {len(found)}"
     return ""
 
 
-def same(want: Entry, got: Entry) -> bool:
+def entries_agree(want: Entry, got: Entry) -> bool:
     """Whether a read has an expected result; NumPy predicts the failures that it may raise, and rejected calls."""
     if want == got:
         return True
     if want[0] == "perhaps":
-        return same(want[2], got) or same(("raises", want[1]), got)
+        return entries_agree(want[2], got) or entries_agree(("raises", want[1]), got)
     if want[0] == "raises" and isinstance(want[1], frozenset):
         return got[0] in ("raises", "refused") and got[1:3] in want[1]
     return want[0] == got[0] == "refused" and want[3] == () and len(want) == 4 and want[1] == got[1]
 
 
-def shown(entry: Entry) -> str:
+def short_text(entry: Entry) -> str:
     """Shorten a text."""
     text = repr(entry)
     return text if len(text) < 300 else f"{text[:200]} ... {text[-80:]}"

@@ -101,7 +101,7 @@ def spec_of(seed: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def check(spec: dict[str, Any]) -> str:
+def fault_of_program(spec: dict[str, Any]) -> str:
     """Return the fault found once the program has ended; empty if there is no fault."""
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder) / "program.py"
@@ -152,7 +152,7 @@ def main(arguments: list[str]) -> None:
     _, first, count = arguments
     for seed in range(int(first), int(first) + int(count)):
         spec = spec_of(seed)
-        text = check(spec)
+        text = fault_of_program(spec)
         finding = {"target": "death", "text": text, "data": json.dumps(spec).encode().hex()}
         print(json.dumps({"counts": {"deaths": 1}, "findings": [finding] if text else []}), flush=True)
 

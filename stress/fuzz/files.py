@@ -54,10 +54,10 @@ class Payload:
     """Unpickling it runs code."""
 
     def __reduce__(self) -> Any:
-        return executed, ("code from a file",)
+        return record_execution, ("code from a file",)
 
 
-def executed(text: str) -> None:
+def record_execution(text: str) -> None:
     """Record that it was run."""
     EXECUTED.append(text)
 
@@ -191,7 +191,7 @@ def file_of(data: bytes) -> Iterator[str]:
         yield str(path)
 
 
-def by_name(read: Callable[[str], object]) -> Callable[[bytes], object]:
+def from_file_name(read: Callable[[str], object]) -> Callable[[bytes], object]:
     """Reads from a file."""
 
     def from_file(data: bytes) -> object:
@@ -221,7 +221,7 @@ def load_parameters(path: str) -> object:
     return net(np.ones((1, 2))).tolist()
 
 
-def trained() -> gluon.Trainer:
+def stepped_trainer() -> gluon.Trainer:
     """A trainer that has made a step."""
     net = gluon.nn.Dense(1, in_units=2)
     net.initialize("ones")
@@ -236,24 +236,24 @@ def trained() -> gluon.Trainer:
 def states() -> list[bytes]:
     """Return files that a trainer writes, and other archives."""
     with file_of(b"") as path:
-        trained().save_states(path).wait()
+        stepped_trainer().save_states(path).wait()
         return [Path(path).read_bytes(), *npz_files()]
 
 
 def load_states(path: str) -> object:
     """Load into a trainer that has made a step."""
-    trained().load_states(path)
+    stepped_trainer().load_states(path)
     forerun.waitall()
     return None
 
 
-def einsum(text: str) -> object:
+def einsum_of_text(text: str) -> object:
     """Subscripts for two operands, or for as many as they name."""
     shapes = ((2, 3), (3, 2), (2, 2, 2))
     return np.einsum(text, *(np.ones(shapes[i % 3]) for i in range(min(5, text.count(",") + 1)))).tolist()
 
 
-def settings(text: str) -> object:
+def read_settings(text: str) -> object:
     """Names and values of settings in the environment, as they are read at import."""
     names = ("ENGINE", "WORKERS", "CPU_DEVICES", "OPS_AHEAD", "MEMORY_BUDGET", "MEMORY_LIMIT", "PASSES")
     before = dict(os.environ)
@@ -275,18 +275,18 @@ def activation(name: str) -> object:
 
 TARGETS = [
     Target("np.load", npy_files, lambda data: np.load(io.BytesIO(data))),
-    Target("np.load of a name", lambda: npy_files() + npz_files(), by_name(lambda path: all_of(np.load(path)))),
-    Target("npx.load", npz_files, by_name(lambda path: all_of(npx.load(path)))),
+    Target("np.load of a name", lambda: npy_files() + npz_files(), from_file_name(lambda path: all_of(np.load(path)))),
+    Target("npx.load", npz_files, from_file_name(lambda path: all_of(npx.load(path)))),
     Target("safetensors.load", tensor_files, safetensors.load),
-    Target("safetensors.load_file", tensor_files, by_name(lambda path: all_of(safetensors.load_file(path)))),
-    Target("npx.load of MXNet's files", mxnets_files, by_name(lambda path: all_of(npx.load(path)))),
-    Target("load_parameters", lambda: npz_files() + tensor_files() + mxnets_files(), by_name(load_parameters)),
-    Target("SymbolBlock.imports", symbols, by_name(imports)),
-    Target("load_states", states, by_name(load_states)),
+    Target("safetensors.load_file", tensor_files, from_file_name(lambda path: all_of(safetensors.load_file(path)))),
+    Target("npx.load of MXNet's files", mxnets_files, from_file_name(lambda path: all_of(npx.load(path)))),
+    Target("load_parameters", lambda: npz_files() + tensor_files() + mxnets_files(), from_file_name(load_parameters)),
+    Target("SymbolBlock.imports", symbols, from_file_name(imports)),
+    Target("load_states", states, from_file_name(load_states)),
     Target(
         "einsum",
         texts("ij,jk->ik", "ij,ji", "...i,i...->...", "ii", "i,j->ji", "ij->", "bij,bjk->bik", "ij,jk,klm"),
-        by_text(einsum),
+        by_text(einsum_of_text),
     ),
     Target("device", texts("cpu", "cpu:0", "cpu:1", "gpu:0", "cpu:\u0663", "cpu:-1"), by_text(resolve)),
     Target(
@@ -297,7 +297,7 @@ TARGETS = [
     Target(
         "settings",
         texts("async", "sync", "2", "512M", "1e3G", "drop,fuse", "", "inf", "nanK", "1e999M", "\u0662"),
-        by_text(settings),
+        by_text(read_settings),
     ),
     Target("activation", texts("relu", "tanh", "softrelu", "leaky", "__class__"), by_text(activation)),
     Target("norm", texts("fro", "nuc", "inf"), by_text(lambda text: np.linalg.norm(np.ones((2, 2)), text))),
@@ -345,7 +345,7 @@ def judged(target: Target, data: bytes) -> str:
     return f"{grown >> 20} MiB of memory for {len(data)} bytes" if grown > MEMORY else ""
 
 
-def inputs(target: Target, seed: int, count: int) -> Iterator[bytes]:
+def inputs_of_target(target: Target, seed: int, count: int) -> Iterator[bytes]:
     """All good inputs of a target, then `count` mutations of them."""
     good = target.good()
     yield from good
@@ -354,11 +354,11 @@ def inputs(target: Target, seed: int, count: int) -> Iterator[bytes]:
         yield mutated(good[rng.integers(len(good))], rng)
 
 
-def run(seed: int, count: int) -> tuple[int, list[dict[str, str]]]:
+def run_targets(seed: int, count: int) -> tuple[int, list[dict[str, str]]]:
     """Return the number of inputs read, and the findings, one per target."""
     tried, findings = 0, list[dict[str, str]]()
     for target in TARGETS:
-        for data in inputs(target, seed, count):
+        for data in inputs_of_target(target, seed, count):
             tried += 1
             if text := judged(target, data):
                 findings.append({"target": target.name, "text": text, "data": data.hex()})
@@ -370,7 +370,7 @@ def main(arguments: list[str]) -> None:
     """`batch SEED COUNT`: so many mutations for each target."""
     resource.setrlimit(resource.RLIMIT_AS, (6 << 30, 6 << 30))
     for i in range(int(arguments[2]) // 20):
-        tried, findings = run(int(arguments[1]) + i, 20)
+        tried, findings = run_targets(int(arguments[1]) + i, 20)
         say({"counts": {"files": tried}, "findings": findings})
 
 

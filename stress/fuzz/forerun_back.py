@@ -47,7 +47,7 @@ class RunningAhead:
             try:
                 return snapshot(READS[how % len(READS)](x))
             except Exception as error:
-                return raised(error)
+                return raised_entry(error)
 
     def host(self, fn: Callable[..., Any], inputs: Sequence[Any], specs: Sequence[Any]) -> list[Any]:
         """The results of a host task."""
@@ -162,10 +162,10 @@ class StepByStep(RunningAhead):
             forerun.waitall()
         except Exception as error:
             several = error.exceptions if isinstance(error, ExceptionGroup) else [error]
-            self.failed += [raised(one) for one in several if isinstance(one, Exception)]
+            self.failed += [raised_entry(one) for one in several if isinstance(one, Exception)]
 
 
-def raised(error: Exception) -> tuple[Any, ...]:
+def raised_entry(error: Exception) -> tuple[Any, ...]:
     """An error's type, message, and the line that it names."""
     return "raises", type(error).__name__, str(error), tuple(getattr(error, "__notes__", ()))
 

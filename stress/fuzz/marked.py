@@ -58,24 +58,24 @@ class Marked(numpy.ndarray):
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
         written = () if out is None else out
         with numpy.errstate(all="ignore"):
-            more = {"out": tuple(map(plain, written))} if written else {}
-            result = getattr(ufunc, method)(*map(plain, inputs), **more, **kwargs)
+            more = {"out": tuple(map(without_cells, written))} if written else {}
+            result = getattr(ufunc, method)(*map(without_cells, inputs), **more, **kwargs)
         found = failures((inputs, kwargs))
         if written:
             for target in written:
-                write(target, found)
+                record_write(target, found)
             return written[0] if len(written) == 1 else written
         return marked(result, found)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         with numpy.errstate(all="ignore"):
-            result = func(*plain(args), **plain(kwargs))
+            result = func(*without_cells(args), **without_cells(kwargs))
         if func.__name__.endswith("_like"):
             args = args[1:]  # of the first one, only the shape and the dtype matter
-        return marked(result, failures((args, kwargs)), blocks((args, kwargs)))
+        return marked(result, failures((args, kwargs)), cells_of((args, kwargs)))
 
     def __getitem__(self, key: Any) -> Any:
-        result = plain(self)[plain(key)]
+        result = without_cells(self)[without_cells(key)]
         if not isinstance(result, numpy.ndarray) or owner(result) is not owner(self):
             return marked(result, failures((self, key)))
         view = result.view(Marked)
@@ -83,13 +83,13 @@ class Marked(numpy.ndarray):
         return view
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        plain(self)[plain(key)] = plain(value)
+        without_cells(self)[without_cells(key)] = without_cells(value)
         if elements_as_views(key) is not key:
-            write(self[elements_as_views(key)], failures(value))
+            record_write(self[elements_as_views(key)], failures(value))
         else:
             poison(self, failures((key, value)) - SURE)
             if failures(value) >= SURE and not failures(key):
-                bytes_of(self)[plain(key)] = True
+                bytes_of(self)[without_cells(key)] = True
 
 
 def elements_as_views(key: Any) -> Any:
@@ -100,14 +100,14 @@ def elements_as_views(key: Any) -> Any:
     return (*parts,) if any(part is Ellipsis for part in parts) else (*parts, Ellipsis)
 
 
-def plain(x: Any) -> Any:
+def without_cells(x: Any) -> Any:
     """Without cells, in sequences too."""
     if isinstance(x, Marked):
         return x.view(numpy.ndarray)
     if isinstance(x, list | tuple):
-        return rebuilt(x, map(plain, x))
+        return rebuilt(x, map(without_cells, x))
     if isinstance(x, dict):
-        return {k: plain(v) for k, v in x.items()}
+        return {k: without_cells(v) for k, v in x.items()}
     return x
 
 
@@ -126,13 +126,13 @@ def rebuilt(like: Any, values: Iterable[Any]) -> Any:
     return type(like)(*values) if hasattr(like, "_fields") else type(like)(values)
 
 
-def blocks(x: Any) -> dict[int, Cell]:
+def cells_of(x: Any) -> dict[int, Cell]:
     """Return the cells of arrays, by the owners of their memory."""
     if isinstance(x, Marked):
         return {id(owner(x)): x.cell}
     if isinstance(x, dict):
         x = list(x.values())
-    return {k: v for part in x for k, v in blocks(part).items()} if isinstance(x, list | tuple) else {}
+    return {k: v for part in x for k, v in cells_of(part).items()} if isinstance(x, list | tuple) else {}
 
 
 def marked(x: Any, found: Failures, known: dict[int, Cell] | None = None) -> Any:
@@ -161,7 +161,7 @@ def poison(x: Marked, found: Failures) -> None:
     x.cell.failures |= found - SURE
 
 
-def write(target: Marked, found: Failures) -> None:
+def record_write(target: Marked, found: Failures) -> None:
     """Record that `target` was written with values that these failures had poisoned: all of its block, or a part."""
     if target.flags.c_contiguous and target.nbytes == owner(target).nbytes:
         target.cell.failures, target.cell.poisoned = found, None

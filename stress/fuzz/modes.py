@@ -86,10 +86,10 @@ def engine(**settings: Any) -> Iterator[None]:
 def run_in(mode: Mode, program: Program) -> list[list[Entry]]:
     """Return the reads of each thread of a program in a mode."""
     with engine(**mode.settings):
-        return run(program, AllAtOnce if mode.at_once else RunningAhead)
+        return run_program(program, AllAtOnce if mode.at_once else RunningAhead)
 
 
-def run(program: Program, back: Any) -> list[list[Entry]]:
+def run_program(program: Program, back: Any) -> list[list[Entry]]:
     """Return the reads of each thread of a program; the threads run at once."""
     np.random.seed(7)
     machines = [Machine(back(), SHAPES[program.shapes], program.exact, program.room) for _ in program.threads]

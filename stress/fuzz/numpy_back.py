@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy
 
-from stress.fuzz.marked import SOUND, SURE, Failures, Marked, Poisoned, failures, marked, plain, poison
+from stress.fuzz.marked import SOUND, SURE, Failures, Marked, Poisoned, failures, marked, poison, without_cells
 
 
 class Open(BaseException):
@@ -28,7 +28,7 @@ class InOrder:
 
     def dense(self, x: Any) -> Any:
         """Numbers become arrays; results are in C order, as forerun's, which decides whether a later reshape copies."""
-        return x if isinstance(x, Marked) and x.flags.c_contiguous else marked(plain(x), failures(x))
+        return x if isinstance(x, Marked) and x.flags.c_contiguous else marked(without_cells(x), failures(x))
 
     def writable(self, x: Any) -> Any:
         """Return the array: elements are separate arrays. NumPy's diagonals are read-only, forerun's are not."""
@@ -38,14 +38,14 @@ class InOrder:
 
     def move(self, x: Any, device: int) -> Any:
         """A copy."""
-        return marked(plain(x), failures(x))
+        return marked(without_cells(x), failures(x))
 
     def look(self, x: Any, how: int = 0) -> tuple[Any, ...]:
         """Return the result of a read."""
         found = failures(x)
         if found >= SURE:
             return ("raises", found)
-        return ("perhaps", found, snapshot(plain(x))) if found else snapshot(plain(x))
+        return ("perhaps", found, snapshot(without_cells(x))) if found else snapshot(without_cells(x))
 
     def host(self, fn: Callable[..., Any], inputs: Sequence[Any], specs: Sequence[Any]) -> list[Any]:
         """The function's results; if it cannot run, or fails, results that cannot be read."""
@@ -53,7 +53,7 @@ class InOrder:
         results = None
         if not found >= SURE:
             try:
-                results = fn(*map(plain, inputs))
+                results = fn(*map(without_cells, inputs))
             except Poisoned as error:
                 found |= error.failures
             except Exception as error:
@@ -76,7 +76,7 @@ class InOrder:
             x[index] = value
 
     def _outside(self, op: str, x: Any, index: Any) -> Failures:
-        n, values = x.shape[0], plain(index).reshape(-1)
+        n, values = x.shape[0], without_cells(index).reshape(-1)
         bad = values[(values < -n) | (values >= n)]
         if not len(bad) or (found := failures([x, index])) >= SURE:
             return found if len(bad) else SOUND

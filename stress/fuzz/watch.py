@@ -113,7 +113,7 @@ def keep(program: Program, finding: Finding, folder: Path, patience: float = PAT
 Outcome = tuple[int, dict[str, int], Finding | None]
 
 
-def programs(first: int, count: int, patience: float = PATIENCE) -> Iterator[Outcome]:
+def watched_programs(first: int, count: int, patience: float = PATIENCE) -> Iterator[Outcome]:
     """Run a batch; yields the number of each program, its counts, and its findings.
 
     Raises Stopped if a process does not even start: then no program is at fault.

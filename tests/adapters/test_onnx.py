@@ -45,7 +45,7 @@ def assert_alike(found: list[Any], expected: list[Any]) -> None:
         numpy.testing.assert_allclose(x, y, rtol=1e-4, atol=1e-5)
 
 
-def exported(net: Any, *inputs: Any) -> Any:
+def exported_onnx(net: Any, *inputs: Any) -> Any:
     net.initialize()
     return forerun.onnx.export(net, inputs)
 
@@ -140,7 +140,7 @@ def test_export_of_layers(name):
     make, shape = LAYERS[name]
     net = make()
     x = data(shape)
-    model = exported(net, x)
+    model = exported_onnx(net, x)
     for parameter in net.collect_params().values():  # such as running means: not those of the beginning
         parameter.set_data(np.array(RNG.uniform(0.5, 1.5, size=parameter.shape), dtype=parameter.dtype))
     model = forerun.onnx.export(net, x)
@@ -153,7 +153,7 @@ def test_export_of_layers(name):
 @pytest.mark.parametrize("function", FUNCTIONS, ids=str)
 def test_export_of_functions(function):
     net, x = nn.HybridLambda(function), data(ROWS)
-    model = exported(net, x)
+    model = exported_onnx(net, x)
     assert_alike(in_runtime(model, x), flat(net(x)))
     assert_alike(flat(forerun.onnx.import_model(model)(x)), flat(net(x)))
 
@@ -161,7 +161,7 @@ def test_export_of_functions(function):
 @pytest.mark.parametrize("dtype", ["int32", "int64", "float32"])
 def test_export_of_embeddings(dtype):
     net, x = nn.Embedding(10, 4), data((2, 3), high=10).astype(dtype)
-    model = exported(net, x)
+    model = exported_onnx(net, x)
     assert_alike(in_runtime(model, x), flat(net(x)))
     assert_alike(flat(forerun.onnx.import_model(model)(x)), flat(net(x)))
 
@@ -180,14 +180,14 @@ class WithStates(gluon.HybridBlock):
 @pytest.mark.parametrize(("layer", "states"), [(rnn.LSTM, 2), (rnn.GRU, 1)])
 def test_export_of_recurrent_states(layer, states):
     net, inputs = WithStates(layer(5)), [data((4, 2, 3)), *(data((1, 2, 5)) for _ in range(states))]
-    model = exported(net, *inputs)
+    model = exported_onnx(net, *inputs)
     assert_alike(in_runtime(model, *inputs), flat(net(*inputs)))
     assert_alike(flat(forerun.onnx.import_model(model)(*inputs)), flat(net(*inputs)))
 
 
 def test_export_of_a_residual_network():
     net, x = vision.resnet18_v1(classes=10), data((1, 3, 32, 32))
-    model = exported(net, x)
+    model = exported_onnx(net, x)
     assert_alike(in_runtime(model, x), flat(net(x)))
     kinds = {node.op_type for node in model.graph.node}
     assert kinds == {
@@ -207,7 +207,7 @@ def test_export_of_a_residual_network():
 
 def test_names_and_shapes():
     net = nn.Dense(2, in_units=3)
-    model = exported(net, data((4, 3)))
+    model = exported_onnx(net, data((4, 3)))
     assert [x.name for x in model.graph.input] == ["data"]
     (output,) = model.graph.output
     dims = [d.dim_param or d.dim_value for d in output.type.tensor_type.shape.dim]
@@ -235,7 +235,7 @@ def test_an_imported_network_can_be_trained():
     net = nn.HybridSequential()
     net.add(nn.Conv2D(4, 3, padding=1), nn.BatchNorm(), nn.Activation("relu"), nn.Flatten(), nn.Dense(2))
     x, label = data(IMAGE), np.array([0, 1])
-    again = forerun.onnx.import_model(exported(net, x))
+    again = forerun.onnx.import_model(exported_onnx(net, x))
     params = again.collect_params()
     assert sorted(params) == sorted(net.collect_params())
     assert {name for name, p in params.items() if p.grad_req == "null"} == {"1.running_mean", "1.running_var"}
@@ -252,9 +252,9 @@ def test_an_imported_network_can_be_trained():
 
 def test_export_of_unsupported_blocks_raises():
     with pytest.raises(ValueError, match="operations must have a counterpart in ONNX, got cumprod"):
-        exported(nn.HybridLambda(lambda x: x.cumprod(1)), data(ROWS))
+        exported_onnx(nn.HybridLambda(lambda x: x.cumprod(1)), data(ROWS))
     with pytest.raises(ValueError, match=r"reading the value of an array \(.*\) is not allowed"):
-        exported(nn.HybridLambda(lambda x: x if x.sum().item() > 0 else -x), data(ROWS))
+        exported_onnx(nn.HybridLambda(lambda x: x if x.sum().item() > 0 else -x), data(ROWS))
     with pytest.raises(ValueError, match="net must be a HybridBlock, got Sequential"):
         forerun.onnx.export(nn.Sequential(), data(ROWS))
 

@@ -72,12 +72,12 @@ def test_numbers_in_a_list_with_a_recorded_array_keep_its_dtype(make: Callable[[
         assert np.array([s.astype("float32"), 0.1]).dtype == "float32"
 
 
-def made(value: float, dtype: str) -> Any:
+def scalar_of(value: float, dtype: str) -> Any:
     """A scalar as elements of arrays are."""
     return np.array([value], dtype)[0]
 
 
-def expected(function: Callable[[Any, Any], Any], values: Any) -> Any:
+def numpy_result(function: Callable[[Any, Any], Any], values: Any) -> Any:
     """NumPy's result where Python's floats are of 32 bits, as forerun's are, beside none of 64."""
     array = numpy.array(values)
     wide = any(isinstance(v, numpy.float64) for v in values)
@@ -93,8 +93,8 @@ def test_a_list_is_used_as_the_array_of_its_elements(name: str, kind: str) -> No
         given = given[0]
         found = function(np, given)
     else:
-        found = function(np, LISTS[kind](made))
-    want = expected(function, given)
+        found = function(np, LISTS[kind](scalar_of))
+    want = numpy_result(function, given)
     if name == "mean" and found.dtype == "float32":
         want = numpy.float32(want)  # of integers and bools
     assert_array_equal(found.numpy(), want, strict=True)
@@ -110,8 +110,8 @@ def test_lists_of_pending_scalars_do_not_wait() -> None:
 @pytest.mark.parametrize("how", ["sync", "1 worker", "4 workers"])
 def test_lists_mean_the_same_in_every_mode(how: str) -> None:
     with running(how):
-        assert np.argmax([-1, made(2.0, "float64"), 1]).item() == 1
-        assert np.sum([made(2.0, "float32"), made(1.0, "float32")]).dtype == "float32"
+        assert np.argmax([-1, scalar_of(2.0, "float64"), 1]).item() == 1
+        assert np.sum([scalar_of(2.0, "float32"), scalar_of(1.0, "float32")]).dtype == "float32"
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_ragged_or_invalid_lists_raise_in_the_call(values: Any, error: type[Exce
 
 def test_an_int_that_float64_does_not_hold_is_refused_or_rounded_as_by_numpy() -> None:
     big = 2**53 + 1
-    assert np.array([made(1.0, "float64"), big]).numpy().tolist() == numpy.array([1.0, big]).tolist()
+    assert np.array([scalar_of(1.0, "float64"), big]).numpy().tolist() == numpy.array([1.0, big]).tolist()
 
 
 NESTED = [
@@ -168,10 +168,10 @@ def test_nested_lists_of_numbers_are_plain_calls(values: Any) -> None:
 
 @pytest.mark.parametrize("args", [(4,), (1, 4), (0, 9, 2), (9, 2, -3)])
 def test_ranges_are_bounded_by_scalars_as_by_numbers(args: tuple[int, ...]) -> None:
-    given = [made(n, "int64") for n in args]
+    given = [scalar_of(n, "int64") for n in args]
     assert_array_equal(np.arange(*given).numpy(), numpy.arange(*args), strict=True)
     assert_array_equal(np.arange(given[0], 20, 3).numpy(), numpy.arange(args[0], 20, 3), strict=True)
-    wide = [made(n, "float64") for n in args]
+    wide = [scalar_of(n, "float64") for n in args]
     assert np.arange(*wide).dtype == np.arange.__wrapped__(*wide).dtype
     assert np.arange(*wide).tolist() == np.arange.__wrapped__(*wide).tolist()
 

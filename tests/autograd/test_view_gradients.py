@@ -20,7 +20,7 @@ def rows(x: Any) -> Any:
     return total
 
 
-def bytes_of(function: Callable[[], Any]) -> int:
+def bytes_taken(function: Callable[[], Any]) -> int:
     """The memory that its ops took for their results."""
     profile = profiler.start()
     function()
@@ -33,7 +33,7 @@ def test_many_views_cost_about_as_much_as_one(leaf: bool) -> None:
     x.attach_grad()
     with autograd.record():
         y = rows(x if leaf else x * 1)
-    taken = bytes_of(y.backward)
+    taken = bytes_taken(y.backward)
     assert taken < 8 * x.nbytes, f"{taken / x.nbytes:.1f} times the array"
     assert (x.grad.asnumpy() == WEIGHTS[:, None]).all()
 

@@ -46,7 +46,7 @@ NETWORKS: dict[str, tuple[Callable[[], Any], Any]] = {
 }  # fmt: skip
 
 
-def training(make: Callable[[], Any], x: Any, automatic: bool, steps: int = 6) -> list[Any]:
+def training_results(make: Callable[[], Any], x: Any, automatic: bool, steps: int = 6) -> list[Any]:
     """Losses, gradients and parameters of some steps, and a prediction after each."""
     npx.random.seed(3)
     net, loss = make(), gluon.loss.SoftmaxCELoss()
@@ -73,16 +73,16 @@ def training(make: Callable[[], Any], x: Any, automatic: bool, steps: int = 6) -
 @pytest.mark.parametrize("name", NETWORKS)
 def test_training_has_the_same_bits(name: str) -> None:
     make, x = NETWORKS[name]
-    assert all_same_bits(training(make, x, True), training(make, x, False))
+    assert all_same_bits(training_results(make, x, True), training_results(make, x, False))
 
 
 @pytest.mark.parametrize("mode", ["1 worker", "4 workers"])
 def test_asynchronous_training_has_the_bits_of_the_synchronous_one(mode: str) -> None:
     make, x = NETWORKS["norms"]
     with running("sync"):
-        expected = training(make, x, True)
+        expected = training_results(make, x, True)
     with running(mode):
-        assert all_same_bits(training(make, x, True), expected)
+        assert all_same_bits(training_results(make, x, True), expected)
 
 
 def test_a_recurrent_cell_is_captured_in_a_loop() -> None:

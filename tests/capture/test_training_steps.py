@@ -14,7 +14,7 @@ from forerun import autograd, gluon, np, npx, optimizer, torch
 from forerun.gluon import nn
 
 
-def network(*inside: Any) -> Any:
+def dense_network(*inside: Any) -> Any:
     net = nn.HybridSequential()
     net.add(nn.Dense(8, in_units=5, activation="relu"), *inside, nn.Dense(3, in_units=8))
     net.initialize(forerun.init.Xavier())
@@ -31,7 +31,7 @@ class Training:
 
     def __init__(self, whole: bool, rule: str = "sgd", *inside: Any, hybridize: bool = False, **settings: Any) -> None:
         npx.random.seed(5)
-        self.net = network(*inside)
+        self.net = dense_network(*inside)
         if hybridize:
             self.net.hybridize()
         self.loss = gluon.loss.SoftmaxCrossEntropyLoss()
@@ -271,7 +271,7 @@ def test_two_trainers_and_two_steps_of_one() -> None:
     found = []
     for whole in (False, True):
         npx.random.seed(2)
-        nets = network(), network()
+        nets = dense_network(), dense_network()
         trainers = [gluon.Trainer(net.collect_params(), "adam", {"learning_rate": 0.1}) for net in nets]
         loss = gluon.loss.L2Loss()
 
@@ -377,7 +377,7 @@ def test_several_devices(two_devices: Any) -> None:
     found = []
     for whole in (False, True):
         npx.random.seed(5)
-        net = network()
+        net = dense_network()
         net.initialize(forerun.init.Xavier(), ctx=two_devices, force_reinit=True)
         trainer = gluon.Trainer(net.collect_params(), "adam", {"learning_rate": 0.1})
         loss = gluon.loss.SoftmaxCrossEntropyLoss()

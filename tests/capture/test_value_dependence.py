@@ -185,7 +185,7 @@ class Norm(gluon.HybridBlock):
         return self.after(y + noise + np.random.permutation(4).astype("float32"))
 
 
-def trained(hybrid: bool, make: Callable[[], Any], steps: int = 3) -> tuple[Any, list[Any]]:
+def trained_block(hybrid: bool, make: Callable[[], Any], steps: int = 3) -> tuple[Any, list[Any]]:
     """A block after some steps of training; and results, gradients, parameters, and the next random number."""
     npx.random.seed(5)
     net = make()
@@ -205,9 +205,9 @@ def trained(hybrid: bool, make: Callable[[], Any], steps: int = 3) -> tuple[Any,
 
 
 def test_side_effects_happen_once() -> None:
-    plain, expected = trained(False, Norm)
+    plain, expected = trained_block(False, Norm)
     with pytest.warns(UserWarning, match="depends on values") as caught:
-        net, found = trained(True, Norm)
+        net, found = trained_block(True, Norm)
     assert found == expected
     assert len(caught) == 1
     assert len(net.calls) == len(plain.calls) == 4
@@ -222,9 +222,9 @@ def test_a_nested_block_warns_once_and_the_others_stay_hybridized() -> None:
         net.add(nn.Dense(3, in_units=3), looks, nn.Dense(2, in_units=3))
         return net
 
-    _, expected = trained(False, make)
+    _, expected = trained_block(False, make)
     with pytest.warns(UserWarning, match=r"hybridsequential\d+ runs as written") as caught:
-        net, found = trained(True, make)
+        net, found = trained_block(True, make)
     assert found == expected
     assert len(caught) == 1
     assert "runs as written" in net.hybridized

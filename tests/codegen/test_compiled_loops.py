@@ -2,8 +2,6 @@
 
 import gc
 import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any
@@ -15,8 +13,9 @@ import forerun
 from forerun import _core, np
 from forerun.testing import closed_gate
 from tests.support.comparison.bits import bits_of
+from tests.support.comparison.random_arrays import normal_array
 from tests.support.engine.settings import configured
-from tests.support.processes.subprocesses import environment
+from tests.support.processes.subprocesses import run_python
 
 pytest.importorskip("llvmlite")
 
@@ -36,28 +35,24 @@ def everything_is_compiled() -> Iterator[None]:
         _core.set_fuse_from(500)
 
 
-def issued(program: Callable[..., Any], arrays: list[Any]) -> Any:
+def results_behind_gate(program: Callable[..., Any], arrays: list[Any]) -> Any:
     with closed_gate():
         results = program(*arrays)
     forerun.waitall()
     return results
 
 
-def check(program: Callable[..., Any], *inputs: Any, runs: int = 3) -> int:
+def check_loops(program: Callable[..., Any], *inputs: Any, runs: int = 3) -> int:
     """Compare bits with those of single steps; return how many loops have been compiled."""
     with configured(engine="sync", passes=""):
         expected = bits_of(program(*(np.array(x) for x in inputs)))
     before = forerun.stats()["compiled"]
     for _ in range(runs):
-        results = issued(program, [np.array(x) for x in inputs])
+        results = results_behind_gate(program, [np.array(x) for x in inputs])
         assert bits_of(results) == expected
         _core.wait_for_loop_compiler()
     gc.collect()
     return forerun.stats()["compiled"] - before
-
-
-def numbers(*shape: int, seed: int = 0, dtype: str = "float64") -> numpy.ndarray:
-    return numpy.random.default_rng(seed).normal(size=shape).astype(dtype)
 
 
 @pytest.mark.parametrize("n", [1, 7, 8, 2048, 2049, 70_001])
@@ -67,15 +62,15 @@ def test_arithmetic_of_vectors(n, dtype):
         c = (a + b) * (a - b) + 1.5
         return np.sqrt(np.abs(c)) / (np.maximum(a, 0.25) * np.minimum(b, c)) - c * a
 
-    check(program, numbers(n, dtype=dtype), numbers(n, seed=1, dtype=dtype))
+    check_loops(program, normal_array((n,), dtype=dtype), normal_array((n,), seed=1, dtype=dtype))
 
 
 def test_loops_are_compiled_once_and_used_for_every_size():
     def program(a, b):
         return ((a * b + 3.25) * a - b) / (b * b + 7.125)
 
-    assert check(program, numbers(5000), numbers(5000, seed=1)) == 1
-    assert check(program, numbers(3001), numbers(3001, seed=1)) == 0
+    assert check_loops(program, normal_array((5000,)), normal_array((5000,), seed=1)) == 1
+    assert check_loops(program, normal_array((3001,)), normal_array((3001,), seed=1)) == 0
 
 
 def test_stencils_are_computed_row_by_row():
@@ -84,7 +79,7 @@ def test_stencils_are_computed_row_by_row():
         return y * 0.25 + x[1:-1, 1:-1], np.where(y > 0, y, -y)
 
     for shape in [(40, 300), (300, 40), (17, 23), (3, 5000)]:
-        check(program, numbers(*shape))
+        check_loops(program, normal_array(shape))
 
 
 def test_three_axes_merge_differently_in_each_operation():
@@ -93,7 +88,7 @@ def test_three_axes_merge_differently_in_each_operation():
         z = y * row + plane
         return z - x[2:, :, :] * y, z[:, ::1, :] * 2 + row
 
-    check(program, numbers(12, 10, 24), numbers(24, seed=1), numbers(10, 24, seed=2))
+    check_loops(program, normal_array((12, 10, 24)), normal_array((24,), seed=1), normal_array((10, 24), seed=2))
 
 
 def test_short_rows_with_gaps():
@@ -101,7 +96,7 @@ def test_short_rows_with_gaps():
         a = x[2:-2, :, 1:] * y[2:-2, :, :-1]
         return a * a + x[2:-2, :, :-1], np.where(a > 0, a, y[2:-2, :, 1:])
 
-    check(program, numbers(20, 30, 26), numbers(20, 30, 26, seed=1))
+    check_loops(program, normal_array((20, 30, 26)), normal_array((20, 30, 26), seed=1))
 
 
 def test_writes_into_slices_and_in_place():
@@ -112,7 +107,7 @@ def test_writes_into_slices_and_in_place():
         z *= 0.75
         return z, x + z
 
-    check(program, numbers(9000), numbers(9000, seed=1))
+    check_loops(program, normal_array((9000,)), normal_array((9000,), seed=1))
 
 
 def test_other_operations_in_between():
@@ -122,7 +117,7 @@ def test_other_operations_in_between():
         c = np.sqrt(b * b + 1) - y
         return (c * a).sum(), np.where(c > b, c, b * 2), (c + b).mean()
 
-    check(program, numbers(20_000), numbers(20_000, seed=1))
+    check_loops(program, normal_array((20_000,)), normal_array((20_000,), seed=1))
 
 
 def test_reductions_of_rows():
@@ -132,7 +127,7 @@ def test_reductions_of_rows():
         variance = (centred * centred).mean(axis=1, keepdims=True)
         return centred / np.sqrt(variance + 1e-5) * 1.25 + 0.5
 
-    check(program, numbers(200, 150))
+    check_loops(program, normal_array((200, 150)))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -146,11 +141,11 @@ def test_sums_are_a_part_of_loops(shape, dtype):
         z = x * y + 0.5
         return np.sum(z * z, axis=-1), (x - y).sum(axis=-1), z, np.abs(y - x).sum(axis=-1) * 2
 
-    check(program, numbers(*shape, dtype=dtype), numbers(*shape, seed=1, dtype=dtype))
+    check_loops(program, normal_array(shape, dtype=dtype), normal_array(shape, seed=1, dtype=dtype))
 
 
 def test_one_operation_and_its_sum_are_a_loop():
-    assert check(lambda x: np.floor(x).sum(axis=1), numbers(200, 300)) == 1
+    assert check_loops(lambda x: np.floor(x).sum(axis=1), normal_array((200, 300))) == 1
 
 
 def test_sums_of_strided_operands():
@@ -158,7 +153,7 @@ def test_sums_of_strided_operands():
         a, b = x[:, ::2] * y, x[1:, 3:203] - x[:-1, 2:202]
         return a.sum(axis=1), (a * a).sum(), b.sum(axis=1), (b * b).mean(), (x[::3, 0] * y[::3, 0]).sum()
 
-    check(program, numbers(90, 400), numbers(90, 200, seed=1))
+    check_loops(program, normal_array((90, 400)), normal_array((90, 200), seed=1))
 
 
 def test_sums_of_two_dtypes():
@@ -167,7 +162,7 @@ def test_sums_of_two_dtypes():
         narrow = y.astype("float32") * x
         return (x * x).sum(axis=1), (wide * wide).sum(axis=1), (y * y).sum(axis=1), narrow.sum(axis=1)
 
-    check(program, numbers(60, 512, dtype="float32"), numbers(60, 512, seed=1))
+    check_loops(program, normal_array((60, 512), dtype="float32"), normal_array((60, 512), seed=1))
 
 
 def test_sums_whose_results_are_read():
@@ -181,7 +176,7 @@ def test_sums_whose_results_are_read():
         np.sum(shifted * x, axis=1, out=t)
         return s, t, x / t[:, None]
 
-    check(program, numbers(80, 256), numbers(80, seed=1), numbers(80, seed=2))
+    check_loops(program, normal_array((80, 256)), normal_array((80,), seed=1), normal_array((80,), seed=2))
 
 
 def test_integers_and_bools():
@@ -193,7 +188,7 @@ def test_integers_and_bools():
         born, stays = (n == 3) & (a[1:-1, 1:-1] == 0), ((n == 2) | (n == 3)) & (a[1:-1, 1:-1] == 1)
         return (born | stays).astype("int32") * 3 - n, ~born ^ stays
 
-    check(program, alive)
+    check_loops(program, alive)
 
 
 def test_special_numbers():
@@ -203,7 +198,7 @@ def test_special_numbers():
     def program(a, b):
         return np.maximum(a, b) + np.minimum(b, a), np.copysign(a, b) * 2, np.where(np.isnan(a), b, -a), a < b
 
-    check(program, x, y)
+    check_loops(program, x, y)
 
 
 def test_overlapping_parts_of_one_array():
@@ -217,12 +212,12 @@ def test_overlapping_parts_of_one_array():
         return x[:n] * x[n:] + x[:n] * 2
 
     for _ in range(2):
-        check(same, numbers(2 * n))
-        check(other, numbers(2 * n))
+        check_loops(same, normal_array((2 * n,)))
+        check_loops(other, normal_array((2 * n,)))
 
 
 def test_more_results_and_scalars_than_one_loop_takes():
-    check(lambda x: [x * (k + 0.25) + (k + 0.5) for k in range(250)], numbers(3000))
+    check_loops(lambda x: [x * (k + 0.25) + (k + 0.5) for k in range(250)], normal_array((3000,)))
 
 
 def test_more_operands_than_one_loop_takes():
@@ -230,10 +225,10 @@ def test_more_operands_than_one_loop_takes():
         pairs = [a * b + a for a, b in pairwise(inputs)]
         return [*pairs, *(a - b for a, b in pairwise(pairs))]
 
-    check(program, *(numbers(300, seed=k) for k in range(160)))
+    check_loops(program, *(normal_array((300,), seed=k) for k in range(160)))
 
 
-def random_program(seed: int) -> tuple[Callable[..., Any], list[numpy.ndarray]]:
+def random_elementwise_program(seed: int) -> tuple[Callable[..., Any], list[numpy.ndarray]]:
     """Twenty to eighty operations of every kind on values of one shape, some of them slices of larger arrays."""
     rng = numpy.random.default_rng(seed)
     shape = [(5000,), (60, 70), (9, 11, 40), (300, 9)][seed % 4]
@@ -256,28 +251,22 @@ def random_program(seed: int) -> tuple[Callable[..., Any], list[numpy.ndarray]]:
         return values[-6:]
 
     wide = numpy.array(numpy.random.default_rng(seed + 1).normal(size=[n + 3 for n in shape]))
-    return program, [wide, *(numbers(*shape, seed=k) for k in range(2))]
+    return program, [wide, *(normal_array(shape, seed=k) for k in range(2))]
 
 
 @pytest.mark.parametrize("seed", range(24))
 def test_random_programs(seed):
-    program, inputs = random_program(seed)
-    check(program, *inputs)
+    program, inputs = random_elementwise_program(seed)
+    check_loops(program, *inputs)
 
 
 def test_without_the_pass_nothing_is_compiled():
     with configured(passes="drop,fuse,reuse,at_once,apart"):
         before = forerun.stats()["compiled"]
         for _ in range(3):
-            issued(lambda x: (x * 11.5 + 2.75) * x - 0.125, [np.array(numbers(6000))])
+            results_behind_gate(lambda x: (x * 11.5 + 2.75) * x - 0.125, [np.array(normal_array((6000,)))])
         _core.wait_for_loop_compiler()
         assert forerun.stats()["compiled"] == before
-
-
-def run(program: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", program], env=environment() | variables, capture_output=True, text=True, timeout=120
-    )
 
 
 START = """
@@ -296,7 +285,7 @@ def good():
 
 
 def test_parent_and_forked_child_continue():
-    done = run(
+    done = run_python(
         START
         + """
 import warnings
@@ -316,12 +305,12 @@ print(forerun.stats()["compiled"] >= 1)
 
 def test_a_process_may_end_while_a_loop_is_compiled():
     for _ in range(3):
-        done = run(START + "program(); program().asnumpy()\n")
+        done = run_python(START + "program(); program().asnumpy()\n")
         assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_failing_compiler_is_reported_and_the_program_continues():
-    done = run(
+    done = run_python(
         START
         + """
 import logging
@@ -342,7 +331,7 @@ print(forerun.stats()["compiled"])
 
 
 def test_without_llvmlite_nothing_is_compiled():
-    done = run(
+    done = run_python(
         """
 import sys
 class Without:
@@ -360,7 +349,7 @@ sys.meta_path.insert(0, Without())
 
 
 def test_the_compiler_is_not_loaded_for_short_programs():
-    done = run(
+    done = run_python(
         "import sys\nimport forerun\nfrom forerun import np\nprint((np.ones(100) * 2 + 1).sum())\n"
         "print('llvmlite' in sys.modules)\n"
     )
@@ -368,7 +357,7 @@ def test_the_compiler_is_not_loaded_for_short_programs():
 
 
 def test_the_environment_disables_compilation():
-    done = run(START + "assert all(good() for _ in range(3))\n_core.wait_for_loop_compiler()\n"
+    done = run_python(START + "assert all(good() for _ in range(3))\n_core.wait_for_loop_compiler()\n"
                "print(forerun.stats()['compiled'])\n", FORERUN_PASSES="drop,fuse")  # fmt: skip
     assert (done.returncode, done.stdout) == (0, "0\n"), done.stderr
     assert os.environ.get("FORERUN_PASSES") is None

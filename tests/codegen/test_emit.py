@@ -71,7 +71,9 @@ def guarded(dtype: str, n: int) -> tuple[numpy.ndarray, numpy.ndarray]:
     return room[:n], room[n:]
 
 
-def check(text: str, target: Target, inputs: list[numpy.ndarray], expected: list[numpy.ndarray], n: int) -> None:
+def check_function(
+    text: str, target: Target, inputs: list[numpy.ndarray], expected: list[numpy.ndarray], n: int
+) -> None:
     run = function(text, target)
     outputs = [guarded(str(e.dtype), n) for e in expected]
     run(n, *inputs, *(out for out, _ in outputs))
@@ -108,7 +110,7 @@ def test_the_lesser_and_the_greater_of_two(name, sign, dtype, target):
         warnings.simplefilter("ignore")
         expected = numpy.where((sign * a < sign * b) | (a != a), a, b)
     text = f"operand {dtype} dense\n" * 3 + f"load {dtype} 0\nload {dtype} 1\n{name} {dtype} 0 1\nstore 2 2\n"
-    check(text, TARGETS[target], [a, b], [expected], 200)
+    check_function(text, TARGETS[target], [a, b], [expected], 200)
 
 
 CASTS = [
@@ -124,7 +126,7 @@ def test_casts_are_those_of_numpy(source, to, target):
         warnings.simplefilter("ignore")
         expected = x.astype(to)
     text = f"operand {source} dense\noperand {to} dense\nload {source} 0\ncast {source} {to} 0\nstore 1 1\n"
-    check(text, TARGETS[target], [x], [expected], 77)
+    check_function(text, TARGETS[target], [x], [expected], 77)
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -133,7 +135,7 @@ def test_products_and_sums_are_rounded_one_by_one(target):
     a, b, c = (numpy.random.default_rng(seed).normal(size=1000) for seed in range(3))
     text = "operand float64 dense\n" * 4 + "".join(f"load float64 {k}\n" for k in range(3))
     text += "multiply float64 0 1\nadd float64 3 2\nstore 3 4\n"
-    check(text, TARGETS[target], [a, b, c], [a * b + c], 1000)
+    check_function(text, TARGETS[target], [a, b, c], [a * b + c], 1000)
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -149,7 +151,7 @@ def test_one_element_for_all_and_several_dtypes(target):
         "cast float64 float32 8\nless float64 8 1\nstore 5 9\nstore 6 10\n"
     )
     chosen = numpy.where(flags & flag, x * one, numbers.astype("float64"))
-    check(text, TARGETS[target], [x, one, flags, flag, numbers], [chosen.astype("float32"), chosen < one], 130)
+    check_function(text, TARGETS[target], [x, one, flags, flag, numbers], [chosen.astype("float32"), chosen < one], 130)
 
 
 @pytest.mark.parametrize("target", TARGETS)

@@ -16,7 +16,7 @@ from forerun import autograd, gluon, np, npx
 from forerun.gluon import nn
 from forerun.tour.experiments import ON_GPUS
 from forerun.tour.finding import Experiment, Figure
-from tests.support.device_plugins.devices import gpus, run, settings
+from tests.support.device_plugins.devices import execute_on_plugin, gpus, settings
 from tests.support.paths import ROOT
 from tests.support.processes.subprocesses import environment
 
@@ -84,14 +84,14 @@ print(devices, {one.ctx for one in y}, {one.ctx for one in y_cpu}, same)
 
 class TestListings:
     def test_asynchronous_computation(self) -> None:
-        done = run(ASYNCHRONOUS)
+        done = execute_on_plugin(ASYNCHRONOUS)
         assert done.returncode == 0, done.stderr
         *times, last = done.stdout.splitlines()
         assert [line.split(":")[0] for line in times] == ["numpy", "on the GPU", "until it is done"]
         assert last == "[[3. 3.]] gpu(0)"
 
     def test_automatic_parallelism(self) -> None:
-        done = run(PARALLEL)
+        done = execute_on_plugin(PARALLEL)
         assert done.returncode == 0, done.stderr
         *times, last = done.stdout.splitlines()
         assert len(times) == 6
@@ -129,7 +129,7 @@ tour.STOPS[:] = []
 found = tour.run(Path({str(tmp_path)!r}), quick=True, silent={setting == "off"})
 print(json.dumps([one["name"] for one in found["experiments"]]))
 """
-        done = run(program, **({"FORERUN_PJRT": setting} if setting else {}))
+        done = execute_on_plugin(program, **({"FORERUN_PJRT": setting} if setting else {}))
         assert done.returncode == 0, done.stderr
         found[setting] = json.loads(done.stdout.splitlines()[-1])
     assert found["off"] == []

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.support.device_plugins.far_device import lines_of
+from tests.support.device_plugins.far_device import lines_with_fake_gpu
 
 
 def test_arrays_of_a_failed_device_raise() -> None:
@@ -23,7 +23,7 @@ with gpu:
     print(outcome(lambda: np.linalg.inv(np.eye(3)).wait()))
 print((y + 1).sum(), (z + 1).sum(), y.copyto(forerun.cpu(0)).sum(), z.copyto(other).sum())
 """
-    *errors, last = lines_of(program)
+    *errors, last = lines_with_fake_gpu(program)
     assert len(errors) == 9
     for error in errors:
         assert error.startswith("RuntimeError: "), error
@@ -43,7 +43,7 @@ try:
 except RuntimeError as error:
     print(*str(error).splitlines(), *getattr(error, "__notes__", []), sep="\\n")
 """
-    found = lines_of(program)
+    found = lines_with_fake_gpu(program)
     assert found[0].endswith("fake_gpu: the device was lost")
     assert re.fullmatch(r"issued at <string>:\d+", found[1]), found
 
@@ -68,7 +68,7 @@ for array in (y, x, y):
         print(error, *error.__notes__[:1], sep="; ")
 print(np.full(4, 2.0, device=gpu).sum(), (np.ones(2) + 1).sum())
 """
-    *errors, last = lines_of(program, **settings)
+    *errors, last = lines_with_fake_gpu(program, **settings)
     assert len(errors) == 3
     assert len(set(errors)) == 1
     assert re.fullmatch(rf"full: fake_gpu: {call}; issued at <string>:\d+", errors[0]), errors
@@ -87,7 +87,7 @@ out = np.full(3, 5.0, device=gpu)
 print(outcome(out.wait))
 print(step(x, out).item(), out.tolist())
 """
-    failed, done = lines_of(program, fail_execute=8, fail_later=later)
+    failed, done = lines_with_fake_gpu(program, fail_execute=8, fail_later=later)
     assert failed == "RuntimeError: full: fake_gpu: this execution was to fail"
     assert done == "12.0 [4.0, 4.0, 4.0]"
 
@@ -99,7 +99,7 @@ class TestMemory:
         program = (
             "print(outcome(lambda: np.ones((1000, 1000), device=gpu).wait()))\nprint(np.ones(3, device=gpu).sum())"
         )
-        error, last = lines_of(program, bytes=1_000_000)
+        error, last = lines_with_fake_gpu(program, bytes=1_000_000)
         asked = "asked for 3.8 MiB with 0 bytes live and a limit of 879 KiB"
         assert error == f"MemoryError: ones: array must fit into memory, {asked}"
         assert last == "3.0"
@@ -111,7 +111,7 @@ for i in range(100):
     total = total + np.full((50_000,), i, dtype="float32", device=gpu).sum()
 print(total.item(), forerun.memory(gpu)["peak"] <= 900_000)
 """
-        assert lines_of(program, bytes=1_000_000) == ["247500000.0 True"]
+        assert lines_with_fake_gpu(program, bytes=1_000_000) == ["247500000.0 True"]
 
     def test_a_program_writes_into_the_memory_of_the_values_before(self) -> None:
         """Four such arrays fit into the memory, and five do not."""
@@ -125,7 +125,7 @@ step = forerun.hybrid(step)
 for _ in range(5):
     print(outcome(step(x, a, b).item))
 """
-        assert lines_of(program, bytes=1_900_000) == ["10.0"] * 5
+        assert lines_with_fake_gpu(program, bytes=1_900_000) == ["10.0"] * 5
 
     def test_memory_of_other_arrays(self) -> None:
         """An operation that the plugin refuses is tried again as the oldest one, and then fails with the bytes."""
@@ -139,7 +139,7 @@ print(np.ones(3, device=other).sum(), a[:3].sum())
 del a, b, c
 print(np.ones((160_000,), device=other).sum())
 """
-        first, second, middle, last = lines_of(program, bytes=1_000_000)
+        first, second, middle, last = lines_with_fake_gpu(program, bytes=1_000_000)
         text = "MemoryError: memory: the device must have memory for the operation, asked for 640000 bytes"
         assert first.startswith(text)
         assert second.startswith(text)

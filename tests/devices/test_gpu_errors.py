@@ -7,7 +7,7 @@ import pytest
 
 import forerun
 from forerun import np
-from tests.support.device_plugins.devices import gpus, run, words_of
+from tests.support.device_plugins.devices import execute_on_plugin, gpus, words_of
 
 
 def test_an_error_of_values_reaches_the_results_and_names_the_line() -> None:
@@ -59,7 +59,7 @@ print(os.waitpid(child, 0)[1], y, (x + 1).sum())
 
 
 def test_a_forked_child_raises_and_the_parent_continues() -> None:
-    done = run(FORKING)
+    done = execute_on_plugin(FORKING)
     assert done.returncode == 0, done.stderr
     child, parent = done.stdout.splitlines()
     refused = "must be used by the process that has opened it, got a forked child"

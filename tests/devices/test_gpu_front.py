@@ -10,7 +10,7 @@ import pytest
 import forerun
 from forerun import np, npx
 from forerun._runtime import device
-from tests.support.device_plugins.devices import NAME, gpus, run, words_of
+from tests.support.device_plugins.devices import NAME, execute_on_plugin, gpus, words_of
 from tests.support.device_plugins.plugins import plugin_file
 from tests.support.processes.subprocesses import execute, output
 
@@ -148,5 +148,5 @@ class TestPlace:
 
 
 def test_a_program_with_gpus_exits_without_messages() -> None:
-    done = run("x = np.ones((50, 50), device='gpu:1')\nfor _ in range(50): x = x @ x * 0.01\n")
+    done = execute_on_plugin("x = np.ones((50, 50), device='gpu:1')\nfor _ in range(50): x = x @ x * 0.01\n")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

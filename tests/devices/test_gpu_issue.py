@@ -14,7 +14,7 @@ from tests.support.device_plugins.devices import gpus
 DATA = numpy.arange(24.0).reshape(4, 6) % 7
 
 
-def written(x: Any, key: Any, value: Any) -> Any:
+def written_copy(x: Any, key: Any, value: Any) -> Any:
     x = x.copy()
     x[key] = value
     return x
@@ -27,16 +27,16 @@ CALLS: dict[str, Callable[[Any, Any, Any, float], Any]] = {
     "a copy": lambda x, y, i, c: x.copy() + y.T.copy().T,
     "a cast": lambda x, y, i, c: (x * c).astype("int32"),
     "a number, filled in": lambda x, y, i, c: np.full_like(x, c),
-    "a number in a part": lambda x, y, i, c: written(x, slice(1, 3), c),
+    "a number in a part": lambda x, y, i, c: written_copy(x, slice(1, 3), c),
     "zeros": lambda x, y, i, c: np.zeros_like(x) + c,
     "a concatenation": lambda x, y, i, c: np.concatenate((x, y, x), axis=1),
     "rows": lambda x, y, i, c: x[i],
     "columns": lambda x, y, i, c: np.take(y, i, axis=1),
     "elements": lambda x, y, i, c: x[i, i],
     "along an axis": lambda x, y, i, c: np.take_along_axis(x[1:], i[:, None], axis=1),
-    "written rows": lambda x, y, i, c: written(x, i, y[0] * c),
+    "written rows": lambda x, y, i, c: written_copy(x, i, y[0] * c),
     "added": lambda x, y, i, c: npx.index_add(x, i[None], y[:3]),
-    "under a mask": lambda x, y, i, c: written(x, x > c, -1.0),
+    "under a mask": lambda x, y, i, c: written_copy(x, x > c, -1.0),
     "where": lambda x, y, i, c: np.where(x > c, x, y),
     "the largest": lambda x, y, i, c: np.stack([x.argmax(axis=1), y.argmin(axis=1)]),
     "the largest of columns": lambda x, y, i, c: x.argmax(axis=0),

@@ -40,7 +40,7 @@ def gpu() -> Any:
         yield device
 
 
-def documented(heading: str) -> dict[str, set[str]]:
+def documented_functions(heading: str) -> dict[str, set[str]]:
     """Return the functions that a table in the documentation names, by the text in front of them."""
     text = (ROOT / "docs/reference/gpu.md").read_text()
     section = text.split(f"## {heading}\n", 1)[1].split("\n## ", 1)[0]
@@ -48,7 +48,7 @@ def documented(heading: str) -> dict[str, set[str]]:
     return {kind.strip(): set(re.findall(r"`([^`]+)`", names)) for kind, names in rows}
 
 
-ON_HOST = documented("Operations on a GPU")
+ON_HOST = documented_functions("Operations on a GPU")
 COMPLEX_ON_HOST = ON_HOST.pop("of complex numbers")
 SOMETIMES_ON_HOST = ON_HOST.pop("for some arguments")
 ALL_ON_HOST = set().union(*ON_HOST.values())
@@ -61,13 +61,13 @@ def fallbacks() -> set[str]:
     return names
 
 
-def on(device: Any, value: Any) -> Any:
+def arguments_on(device: Any, value: Any) -> Any:
     """The arguments with arrays of a device in place of NumPy's."""
     place = lambda a: a if isinstance(a, _core.Array) else _core.from_numpy(a.copy(), device.index)
     return mapped(place, value)
 
 
-def plain(value: Any) -> numpy.ndarray:
+def numpy_values(value: Any) -> numpy.ndarray:
     """The values as NumPy's array."""
     return value.numpy() if isinstance(value, _core.Array) else numpy.asarray(value)
 
@@ -79,7 +79,7 @@ def size_of(dtype: numpy.dtype) -> str:
 
 def assert_near(got: Any, want: Any, roundings: float, what: str) -> None:
     """The same dtype and shape, and values within so many roundings of the largest one."""
-    got, want = plain(got), plain(want)
+    got, want = numpy_values(got), numpy_values(want)
     assert got.dtype == want.dtype, what
     assert got.shape == want.shape, what
     if got.dtype.name not in EPS and got.dtype.kind != "c":
@@ -115,24 +115,24 @@ def samples_of(case: Case) -> Iterator[tuple[str, Any]]:
 
 @by_name(CASES)
 def test_values_and_place(case: Case, gpu: Any) -> None:
-    ran = compare(case, gpu)
+    ran = compare_with_cpu(case, gpu)
     if case.name not in COMPLEX_ON_HOST | SOMETIMES_ON_HOST:
         assert bool(ran) == (case.name in ALL_ON_HOST), f"{case.name}: ran on the host: {sorted(ran)}"
 
 
-def compare(case: Case, gpu: Any) -> set[str]:
+def compare_with_cpu(case: Case, gpu: Any) -> set[str]:
     """Compares the values of a case with the CPU's; returns the operations that ran on the host."""
     compared = COMPARED.get(case.name, lambda function: function)
     ran: set[str] = set()
     for what, args in samples_of(case):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            want = seeded(case, compared, on(npx.cpu(0), args), npx.cpu(0))
+            want = seeded_results(case, compared, arguments_on(npx.cpu(0), args), npx.cpu(0))
             fallbacks()
-            got = seeded(case, lambda function: function, on(gpu, args), gpu)
+            got = seeded_results(case, lambda function: function, arguments_on(gpu, args), gpu)
             ran |= fallbacks()
             if case.name in COMPARED:
-                got = seeded(case, compared, on(gpu, args), gpu)
+                got = seeded_results(case, compared, arguments_on(gpu, args), gpu)
         assert len(got) == len(want)
         for g, w in zip(got, want):
             if not isinstance(g, _core.Array):
@@ -146,10 +146,10 @@ def compare(case: Case, gpu: Any) -> set[str]:
 
 @pytest.mark.parametrize("name", sorted(SOMETIMES_ON_HOST))
 def test_some_arguments_take_a_function_to_the_host(name: str, gpu: Any) -> None:
-    assert {bool(compare(case, gpu)) for case in CASES if case.name == name} == {True, False}
+    assert {bool(compare_with_cpu(case, gpu)) for case in CASES if case.name == name} == {True, False}
 
 
-def seeded(case: Case, compared: Any, args: Any, device: Any) -> list[Any]:
+def seeded_results(case: Case, compared: Any, args: Any, device: Any) -> list[Any]:
     """The results with the random numbers of one seed."""
     np.random.seed(5)
     with device:
@@ -166,7 +166,7 @@ UFUNCS = [c for c in CASES if isinstance(c.op, Elementwise) and c.op.nin <= 2 an
 
 
 def test_documented_units_in_the_last_place() -> None:
-    of_names = {name: int(units) for units, names in documented("Accuracy").items() for name in names}
+    of_names = {name: int(units) for units, names in documented_functions("Accuracy").items() for name in names}
     assert of_names == accuracy.ULPS
 
 
@@ -268,7 +268,7 @@ FUNCTIONS: dict[str, Any] = {
 }
 
 
-def values_of(dtype: str) -> numpy.ndarray:
+def small_values(dtype: str) -> numpy.ndarray:
     """Some small numbers, a few of them 0."""
     rng = numpy.random.default_rng(3)
     values = rng.integers(0 if dtype[0] in "bu" else -4, 5, (6, 8)) * (1 if dtype[0] in "biu" else 0.75)
@@ -280,7 +280,7 @@ def values_of(dtype: str) -> numpy.ndarray:
 def stored(dtype: str, device: Any) -> Any:
     """The same in an array of a dtype."""
     with npx.cpu(0):
-        return np.array(values_of(dtype)).astype(dtype).as_in_ctx(device)
+        return np.array(small_values(dtype)).astype(dtype).as_in_ctx(device)
 
 
 # Sums of bools would be compared as floats.

@@ -10,13 +10,13 @@ import pytest
 
 from forerun import distributed as dist
 from forerun import np
-from tests.support.processes.ranks import needs_mpi, output
+from tests.support.processes.ranks import needs_mpi, output_of_ranks
 
 
 @needs_mpi
 @pytest.mark.parametrize("size", [2, 3])
 def test_values(size: int, tmp_path: Path) -> None:
-    found, errors = output(
+    found, errors = output_of_ranks(
         tmp_path,
         size,
         """
@@ -50,7 +50,7 @@ print(dist.recv((1,), source=(r - 1) % n).tolist())
 
 @needs_mpi
 def test_the_gradient_of_a_sum_is_the_sum_of_gradients(tmp_path: Path) -> None:
-    found, errors = output(
+    found, errors = output_of_ranks(
         tmp_path,
         2,
         """
@@ -68,7 +68,7 @@ print(w.grad.tolist())
 # The results of all ranks are in the sum of all costs. The expected gradients are written down by hand.
 @needs_mpi
 def test_gradients_are_those_of_the_sum_of_all_costs(tmp_path: Path) -> None:
-    found, errors = output(
+    found, errors = output_of_ranks(
         tmp_path,
         3,
         """
@@ -109,7 +109,7 @@ for dtype, function in [(dtype, f) for dtype in ("float64", "float32", "bfloat16
 
 @needs_mpi
 def test_reads_of_other_ranks_raise_after_a_kill(tmp_path: Path) -> None:
-    found, _ = output(
+    found, _ = output_of_ranks(
         tmp_path,
         3,
         """
@@ -131,7 +131,7 @@ print((np.ones(1) + 1).tolist())
 
 @needs_mpi
 def test_mismatched_operations_raise_with_both_lines(tmp_path: Path) -> None:
-    found, _ = output(
+    found, _ = output_of_ranks(
         tmp_path,
         2,
         """
@@ -153,7 +153,7 @@ except dist.RankFailed as error: print(error)
 @pytest.mark.parametrize("name", ["allreduce", "broadcast", "allgather", "reduce_scatter", "all_to_all"])
 def test_as_many_elements_in_another_shape_are_an_error(tmp_path: Path, name: str) -> None:
     """Also of as many parts for each rank."""
-    found, _ = output(
+    found, _ = output_of_ranks(
         tmp_path,
         2,
         f"""

@@ -60,7 +60,7 @@ SAYS = {
 }
 
 
-def ended(folder: Path, how: str, when: str, *options: str) -> subprocess.CompletedProcess[str]:
+def end_of_program(folder: Path, how: str, when: str, *options: str) -> subprocess.CompletedProcess[str]:
     """The program after its end, in which both other ranks have learned of the last one's."""
     done = run_ranks(folder, 3, PROGRAM, *options, HOW=how, WHEN=when, FOLDER=str(folder))
     lines = sorted(done.stdout.splitlines())
@@ -78,14 +78,14 @@ def ended(folder: Path, how: str, when: str, *options: str) -> subprocess.Comple
     [("well", "early", 1), ("well", "late", 1), ("kill", "early", 128 + 9), ("raise", "late", 1)],
 )
 def test_other_ranks_raise_rank_failed(tmp_path: Path, how: str, when: str, status: int) -> None:
-    done = ended(tmp_path, how, when)
+    done = end_of_program(tmp_path, how, when)
     assert done.returncode == status
     assert "kills the ranks" not in done.stderr
 
 
 @needs_mpi
 def test_other_ranks_raise_while_mpi_holds_the_failed_rank(tmp_path: Path) -> None:
-    assert ended(tmp_path, "own", "early", "--grace", "1").returncode != 0
+    assert end_of_program(tmp_path, "own", "early", "--grace", "1").returncode != 0
 
 
 @needs_mpi

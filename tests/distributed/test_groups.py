@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from forerun import distributed as dist
-from tests.support.processes.ranks import lines_of, needs_mpi, output
+from tests.support.processes.ranks import lines_of, needs_mpi, output_of_ranks
 
 
 @needs_mpi
@@ -46,7 +46,7 @@ print(w.grad.tolist())
 
 @needs_mpi
 def test_a_difference_inside_a_group_is_reported_to_the_others(tmp_path: Path) -> None:
-    found, _ = output(
+    found, _ = output_of_ranks(
         tmp_path,
         3,
         """

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.processes.ranks import lines_of, needs_mpi, output
+from tests.support.processes.ranks import lines_of, needs_mpi, output_of_ranks
 
 # Both ranks receive, compute in all ways with arrays that have not arrived, and then send.
 PROGRAM = """
@@ -182,7 +182,7 @@ except Exception as error: print(type(error).__name__)
 try: print(dist.barrier())
 except Exception as error: print(type(error).__name__)
 """
-    found, _ = output(tmp_path, 2, program, FORERUN_ENGINE="sync")
+    found, _ = output_of_ranks(tmp_path, 2, program, FORERUN_ENGINE="sync")
     assert found == ["[0] issued", "[0] RankFailed", "[0] RankFailed", "[1] RankFailed", "[1] RankFailed"]
 
 

@@ -6,13 +6,12 @@ import importlib.util
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from forerun import profiler
-from tests.support.processes.subprocesses import environment
+from tests.support.processes.subprocesses import run_forerun
 
 needs_mpi = pytest.mark.skipif(importlib.util.find_spec("mpi4py") is None, reason="needs MPI: run `make ranks`")
 PROGRAM = """
@@ -29,17 +28,15 @@ if sys.argv[1:] == ["dies"]:
 """
 
 
-def command(folder: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
+def run_on_program(folder: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
+    """Run a command of forerun in a folder with the program."""
     (folder / "train.py").write_text(PROGRAM)
-    return subprocess.run(
-        [sys.executable, "-m", "forerun", *words], cwd=folder, env=environment(**more), capture_output=True, text=True,
-        timeout=100, check=False,
-    )  # fmt: skip
+    return run_forerun(*words, folder=folder, **more)
 
 
 @needs_mpi
 def test_trace_of_ranks_is_one_page_and_one_recording(tmp_path: Path) -> None:
-    done = command(tmp_path, "trace", "-n", "2", "train.py")
+    done = run_on_program(tmp_path, "trace", "-n", "2", "train.py")
     assert (done.returncode, done.stderr) == (0, "")
     assert "2 ranks, " in done.stdout
     assert sorted(p.name for p in (tmp_path / "build/trace").iterdir()) == ["train.frec", "train.html"]
@@ -48,20 +45,20 @@ def test_trace_of_ranks_is_one_page_and_one_recording(tmp_path: Path) -> None:
     assert [len(row) for row in collectives] == [3, 3]
     for pair in zip(*collectives):  # on one clock no rank has the sum before the other has come
         assert max(e.started for e in pair) <= min(e.ended for e in pair)
-    again = command(tmp_path, "trace", "--json", "build/trace/train.frec")
+    again = run_on_program(tmp_path, "trace", "--json", "build/trace/train.frec")
     assert [r["collectives"] for r in json.loads(again.stdout)["ranks"]] == [3, 3]
 
 
 @needs_mpi
 def test_with_json_standard_output_has_the_report_alone(tmp_path: Path) -> None:
-    done = command(tmp_path, "trace", "-n", "2", "--json", "train.py")
+    done = run_on_program(tmp_path, "trace", "-n", "2", "--json", "train.py")
     assert [r["number"] for r in json.loads(done.stdout)["ranks"]] == [0, 1]
     assert "[0] " in done.stderr
 
 
 @needs_mpi
 def test_a_killed_rank_is_shown(tmp_path: Path) -> None:
-    done = command(tmp_path, "trace", "-n", "2", "--grace", "5", "train.py", "dies")
+    done = run_on_program(tmp_path, "trace", "-n", "2", "--grace", "5", "train.py", "dies")
     assert done.returncode == 128 + 9
     assert "rank 1, died while it recorded" in done.stdout
     assert (tmp_path / "build/trace/train.html").exists()
@@ -71,7 +68,7 @@ def test_a_killed_rank_is_shown(tmp_path: Path) -> None:
 def test_the_environment_records_ranks_into_one_file(tmp_path: Path) -> None:
     stale = tmp_path / "run.rank7.frec"
     stale.write_bytes(b"of a larger run")
-    done = command(tmp_path, "run", "-n", "2", "train.py", FORERUN_PROFILE=os.fspath(tmp_path / "run.frec"))
+    done = run_on_program(tmp_path, "run", "-n", "2", "train.py", FORERUN_PROFILE=os.fspath(tmp_path / "run.frec"))
     assert (done.returncode, done.stderr) == (0, "")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["run.frec", "train.py"]
     assert [r.number for r in profiler.load(tmp_path / "run.frec").ranks] == [0, 1]

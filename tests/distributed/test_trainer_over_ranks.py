@@ -14,7 +14,7 @@ import pytest
 
 from forerun import gluon, kvstore, np
 from forerun.distributed import buckets
-from tests.support.processes.ranks import lines_of, needs_mpi, output
+from tests.support.processes.ranks import lines_of, needs_mpi, output_of_ranks
 
 PROGRAM = """
 import functools, json
@@ -83,7 +83,7 @@ print(json.dumps(["noise", [], noisy, 0.0]))
 
 
 @functools.cache
-def trained(size: int) -> dict[str, list[list[Any]]]:
+def lines_by_case(size: int) -> dict[str, list[list[Any]]]:
     """The lines that each rank prints, by case."""
     with tempfile.TemporaryDirectory() as folder:
         found = lines_of(Path(folder), size, PROGRAM, FORERUN_CPU_DEVICES="2", PYTHONHASHSEED="0")
@@ -93,7 +93,7 @@ def trained(size: int) -> dict[str, list[list[Any]]]:
 @needs_mpi
 @pytest.mark.parametrize("size", [2, 3] if "EXAMPLES" in os.environ else [3])  # `make ranks` has both
 def test_all_ranks_have_the_same_bits_and_the_results_of_one(size: int) -> None:
-    ranks, one = trained(size), trained(1)
+    ranks, one = lines_by_case(size), lines_by_case(1)
     assert set(ranks) == set(one)
     for name, results in ranks.items():
         assert len({json.dumps(bits) for _, bits, _ in results}) == 1, name
@@ -106,7 +106,7 @@ def test_all_ranks_have_the_same_bits_and_the_results_of_one(size: int) -> None:
 
 @needs_mpi
 def test_stale_gradients_on_some_ranks_raise_on_all(tmp_path: Path) -> None:
-    found, _ = output(
+    found, _ = output_of_ranks(
         tmp_path,
         2,
         """

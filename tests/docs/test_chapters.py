@@ -86,7 +86,7 @@ def adapted(code: str) -> str:
     return "\n".join(lines)
 
 
-def run(file: pathlib.Path, tab: str) -> Run:
+def run_listings(file: pathlib.Path, tab: str) -> Run:
     """Runs the listings one after the other in one namespace, as a notebook does."""
     names: dict[str, Any] = {"__name__": f"{file.stem}_{tab}"}
     printed, shown = io.StringIO(), []
@@ -139,7 +139,7 @@ def test_the_tables_change_only_imports_and_numbers():
 
 @pytest.mark.parametrize("file", of_chapter("scalar conversion", MXNET))
 def test_asynchronous_computation_mxnet(file, ps):
-    done = run(file, MXNET)
+    done = run_listings(file, MXNET)
     names = done.names
     expected = [
         "numpy",
@@ -170,7 +170,7 @@ def test_asynchronous_computation_mxnet(file, ps):
 
 @pytest.mark.parametrize("file", of_chapter("torch.randn", PYTORCH))
 def test_asynchronous_computation_pytorch(file):
-    done = run(file, PYTORCH)
+    done = run_listings(file, PYTORCH)
     names = done.names
     assert done.labels == ["numpy", "torch", "Done"]
     assert done.shown == ["array([[3., 3.]])"]
@@ -200,7 +200,7 @@ PARALLEL = [
     ],
 )
 def test_automatic_parallelism(file, tab, two_devices):
-    done = run(file, tab)
+    done = run_listings(file, tab)
     names = done.names
     assert done.labels == PARALLEL
     assert names["devices"] == [forerun.cpu(0), forerun.cpu(1)]

@@ -56,7 +56,7 @@ def prose(text: str) -> str:
     return re.sub(r"^ *```.*?^ *```", "", text, flags=re.MULTILINE | re.DOTALL)
 
 
-def targets(text: str) -> list[tuple[str, str]]:
+def link_targets(text: str) -> list[tuple[str, str]]:
     """Return the files that the links of a page name, "" for itself, and the headings in them."""
     return re.findall(r"\]\((?!\w+:)([^)#\s]*)(?:#([^)]*))?\)", re.sub(r"`[^`\n]+`", "", prose(text)))
 
@@ -71,7 +71,7 @@ def headings(page: Path) -> set[str]:
 @pytest.mark.parametrize("page", READ_AS_FILES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_links_lead_somewhere_as_files_too(page):
     """To a file that is there, and to a heading in it."""
-    for target, anchor in targets(page.read_text(encoding="utf-8")):
+    for target, anchor in link_targets(page.read_text(encoding="utf-8")):
         file = page.parent / target if target else page
         assert file.exists(), f"{page.name}: {target}"
         assert not anchor or file.suffix != ".md" or anchor in headings(file), f"{page.name}: {target}#{anchor}"

@@ -57,7 +57,7 @@ def public(namespace: str) -> list[tuple[str, Any]]:
     return [(name, getattr(module, name)) for name in reference.public(module)]
 
 
-def functions(namespace: str) -> list[tuple[str, Any]]:
+def public_functions(namespace: str) -> list[tuple[str, Any]]:
     kinds = types.FunctionType, type(np.sum)  # NumPy's functions that the core calls
     return [(name, obj) for name, obj in public(namespace) if isinstance(obj, kinds)]
 
@@ -72,7 +72,7 @@ def test_each_has_a_summary_and_an_example(namespace):
 @pytest.mark.parametrize("namespace", WITH_SECTIONS + WITH_SECTIONS_FOR_SEVERAL)
 def test_functions_of_forerun_have_sections(namespace):
     lacking = []
-    for name, function in functions(namespace):
+    for name, function in public_functions(namespace):
         several = len(inspect.signature(function).parameters) > 1
         if namespace in WITH_SECTIONS_FOR_SEVERAL and not several:
             continue

@@ -55,12 +55,12 @@ class Base:
         pass
 
 
-class Closed(Base):
+class ClosedLayer(Base):
     def __init__(self, axis: int = 1) -> None:
         super().__init__()
 
 
-class Open(Base):
+class OpenLayer(Base):
     def __init__(self, axis: int = 1, **settings: Any) -> None:
         super().__init__(**settings)
 
@@ -76,7 +76,12 @@ class Passing(Root):
 
 
 THERE = SimpleNamespace(
-    plain=lambda x, axis: None, any=lambda x, **settings: None, closed=Closed, open=Open, passing=Passing, pi=3.14
+    plain=lambda x, axis: None,
+    any=lambda x, **settings: None,
+    closed=ClosedLayer,
+    open=OpenLayer,
+    passing=Passing,
+    pi=3.14,
 )
 
 

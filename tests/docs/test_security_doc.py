@@ -33,7 +33,7 @@ def nodes() -> Nodes:
     }
 
 
-def imported(nodes: list[ast.AST]) -> Iterator[str]:
+def modules_imported(nodes: list[ast.AST]) -> Iterator[str]:
     """Top-level names of modules that a file imports when it runs, also inside of functions, and by name."""
     for_types = {
         id(inner)
@@ -73,7 +73,7 @@ def listed() -> dict[str, set[str]]:
 def test_the_page_lists_the_importers_of_network_modules(nodes: Nodes) -> None:
     found: dict[str, set[str]] = defaultdict(set)
     for path, inside in nodes.items():
-        for name in imported(inside):
+        for name in modules_imported(inside):
             own = name in {"forerun", "numpy", "__future__"}
             if name in OUTSIDE or not (own or name in sys.stdlib_module_names):
                 found[name].add(path)

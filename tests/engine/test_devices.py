@@ -335,7 +335,7 @@ class TestConfigure:
             assert forerun.devices() == [HERE]
 
 
-def program(place: Callable[[int], Any]) -> list[Any]:
+def data_parallel_sums(place: Callable[[int], Any]) -> list[Any]:
     """Data-parallel sums: each half of a batch on its device, summed on the first."""
     np.random.seed(3)
     w = np.random.normal(size=(64, 64), device=place(0))
@@ -350,4 +350,4 @@ def program(place: Callable[[int], Any]) -> list[Any]:
 
 
 def test_two_devices_compute_the_results_of_one(two):
-    assert program(forerun.cpu) == program(lambda i: HERE)
+    assert data_parallel_sums(forerun.cpu) == data_parallel_sums(lambda i: HERE)

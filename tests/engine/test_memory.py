@@ -49,7 +49,7 @@ def branches(each: Callable[[], None]) -> None:
     assert sums[3].item() == 2 * N
 
 
-def chain(each: Callable[[], None]) -> None:
+def wide_chain(each: Callable[[], None]) -> None:
     """A state that changes, with big temporaries at its side."""
     state = np.zeros(N)
     x = np.ones(N)
@@ -120,7 +120,7 @@ def taken_while_the_oldest_sleeps() -> int:
 
 
 class TestRunAhead:
-    @pytest.mark.parametrize("program", [branches, chain, products, updates, activations, normalisation])
+    @pytest.mark.parametrize("program", [branches, wide_chain, products, updates, activations, normalisation])
     def test_peak_is_near_that_with_barriers(self, ahead, program):
         with_barrier = max(peak(program, True) for _ in range(3))
         without = max(peak(program, False) for _ in range(3))

@@ -12,7 +12,7 @@ import pytest
 import forerun
 from forerun import _core, np, npx
 from forerun.testing import closed_gate
-from tests.support.engine.late_arrays import late_array
+from tests.support.engine.late_arrays import failing_like, late_array
 from tests.support.engine.settings import configured, running
 from tests.support.engine.threads import run_in_threads
 from tests.support.processes.subprocesses import PATIENCE
@@ -33,15 +33,6 @@ def set_when_computed(go: threading.Event, x: Any) -> Any:
     def task(values: numpy.ndarray) -> numpy.ndarray:
         go.set()
         return values
-
-    return npx.host(task, [x], [(x.shape, x.dtype)])[0]
-
-
-def fails(x: Any) -> Any:
-    """An array whose computation fails."""
-
-    def task(values: numpy.ndarray) -> numpy.ndarray:
-        raise KeyError("told to")
 
     return npx.host(task, [x], [(x.shape, x.dtype)])[0]
 
@@ -250,12 +241,12 @@ class TestFailures:
     def test_only_overlapping_views_are_poisoned(self, ahead):
         with closed_gate():
             x = written((4, 6))
-            x[1, 2:4] = fails(np.ones(2))
+            x[1, 2:4] = failing_like(np.ones(2), KeyError)
             x[2] += 1
             beside, over = x[2:] * 2, x[:, 2] * 2
         assert beside.tolist() == [[4.0] * 6, [2.0] * 6]
         for bad in (x, x[1], x[:, 2:3], over, x[1, 3]):
-            with pytest.raises(KeyError, match="told to"):
+            with pytest.raises(KeyError, match="here"):
                 bad.wait()
         assert x[1, :2].tolist() == [1, 1]
         x[...] = 0
@@ -266,7 +257,7 @@ class TestFailures:
             x = written((4, 6))
             part = x[1]
             with pytest.raises(KeyError):
-                part[...] = fails(np.ones(6))
+                part[...] = failing_like(np.ones(6), KeyError)
             x[2:] += 1
             assert x[2:].tolist() == [[2.0] * 6] * 2
 
@@ -299,7 +290,7 @@ class TestFailures:
     def test_memory_that_a_failed_write_was_to_bring(self, ahead):
         with closed_gate():
             x = np.empty((4, 6))
-            x[0] = fails(np.ones(6))
+            x[0] = failing_like(np.ones(6), KeyError)
             for i in range(1, 4):
                 x[i] = i
         assert x[1:].tolist() == [[float(i)] * 6 for i in range(1, 4)]
@@ -324,7 +315,7 @@ class TestUnreadResults:
 SIDE = 12
 
 
-def random_program(xp: Any, seed: int, host: Callable[..., Any]) -> list[Any]:
+def random_views_program(xp: Any, seed: int, host: Callable[..., Any]) -> list[Any]:
     """Return the results of a program of views of two matrices."""
     rng = numpy.random.default_rng(seed)
     matrices = [xp.array(rng.integers(0, 100, (SIDE, SIDE))) for _ in range(2)]
@@ -380,12 +371,12 @@ def test_random_programs_give_the_results_of_numpy(first, apart_from, engine):
         return npx.host(fn, [x], [(x.shape, x.dtype)])[0]
 
     for seed in range(first, first + 10):
-        expected = random_program(numpy, seed, lambda fn, x: fn(x))
+        expected = random_views_program(numpy, seed, lambda fn, x: fn(x))
         for held in (False, True) if engine != "sync" else (False,):
             if held:
                 _core.gate(True)
             try:
-                got = random_program(np, seed, host)
+                got = random_views_program(np, seed, host)
             finally:
                 _core.gate(False)
             for result, numpy_result in zip(got, expected, strict=True):

@@ -35,7 +35,7 @@ def ahead(request: pytest.FixtureRequest) -> Iterator[str]:
         yield request.param
 
 
-def trained(devices: list[forerun.Device]) -> list[Any]:
+def train_on(devices: list[forerun.Device]) -> list[Any]:
     """Return a network's parameters after steps of training on several devices, as programs for several GPUs do it."""
     npx.random.seed(3)
     net = nn.HybridSequential()
@@ -56,10 +56,10 @@ def trained(devices: list[forerun.Device]) -> list[Any]:
 
 
 def test_programs_for_several_devices_run_as_they_are(one: str) -> None:
-    found = trained([HERE, THERE])
+    found = train_on([HERE, THERE])
     assert forerun.devices() == [HERE]  # over which the cores are split
     with configured(cpu_devices=2):
-        assert trained([HERE, THERE]) == found
+        assert train_on([HERE, THERE]) == found
 
 
 @pytest.mark.parametrize("place", [forerun.cpu(5), "cpu:5", forerun.Device("cpu", 5), npx.cpu(5)])
@@ -84,7 +84,7 @@ def test_arrays_of_any_device(one: str, place: Any) -> None:
 
 @pytest.mark.parametrize("device", [forerun.cpu(64), forerun.cpu(-1), forerun.gpu(1), "cpu:64", "cpu:1000000000000"])
 def test_invalid_devices_raise(one: str, device: Any) -> None:
-    for use in (lambda: np.ones(2, device=device), lambda: np.ones(2).as_in_ctx(device), lambda: trained([device])):
+    for use in (lambda: np.ones(2, device=device), lambda: np.ones(2).as_in_ctx(device), lambda: train_on([device])):
         with pytest.raises(ValueError, match=r"device: must be one of cpu\(0\) to cpu\(63\), got "):
             use()
 

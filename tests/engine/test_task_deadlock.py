@@ -38,7 +38,7 @@ def error_of(x: Any) -> str:
     return str(caught.value)
 
 
-def words(wait: int, issue: int) -> str:
+def words_of_error(wait: int, issue: int) -> str:
     return WORDS.format(here=__file__, wait=wait, issue=issue)
 
 
@@ -76,7 +76,7 @@ class TestItsOwnResult:
 
         with closed_gate():
             result += host(task, [np.ones(3)], FLOATS); issued = line()  # fmt: skip # noqa: E702
-        assert error_of(result[0]) == "host: " + words(lines[0], issued)
+        assert error_of(result[0]) == "host: " + words_of_error(lines[0], issued)
         result.clear()
 
     def test_the_task_may_continue(self) -> None:

@@ -18,7 +18,7 @@ from tests.support.engine.threads import run_in_threads
 PATIENCE = 60.0  # seconds after which nothing is worth waiting for
 
 
-class Stopped(Exception):
+class ThreadStopped(Exception):
     """The exception that ends a thread in the middle of its work."""
 
 
@@ -238,10 +238,10 @@ class TestDeath:
         def work(t: int) -> None:
             with autograd.record():
                 y = x * t
-                raise Stopped(y.shape)
+                raise ThreadStopped(y.shape)
 
         for error in run_in_threads(5, work, keep=True):
-            assert isinstance(error, Stopped)
+            assert isinstance(error, ThreadStopped)
         assert not autograd.is_recording()
         with autograd.record():
             y = x * x
@@ -266,14 +266,16 @@ class TestDeath:
         def step(x: Any) -> Any:
             y = x + 1
             if dies:
-                raise Stopped
+                raise ThreadStopped
             return y * 2
 
-        assert all(isinstance(error, Stopped) for error in run_in_threads(4, lambda t: step(np.ones(t + 1)), keep=True))
+        assert all(
+            isinstance(error, ThreadStopped) for error in run_in_threads(4, lambda t: step(np.ones(t + 1)), keep=True)
+        )
         dies = False
         assert run_in_threads(4, lambda t: step(np.ones(t + 1)).tolist()) == [[4.0] * (t + 1) for t in range(4)]
 
-    @pytest.mark.parametrize("error", [Stopped, SystemExit, KeyboardInterrupt, MemoryError])
+    @pytest.mark.parametrize("error", [ThreadStopped, SystemExit, KeyboardInterrupt, MemoryError])
     def test_inside_a_host_task(self, ahead, error):
         """It is the task that fails: the worker that ran it goes on."""
 
@@ -292,7 +294,7 @@ class TestDeath:
 
         def task(v: numpy.ndarray) -> numpy.ndarray:
             go.wait(PATIENCE)
-            raise Stopped
+            raise ThreadStopped
 
         def work(t: int) -> None:
             if t == 4:
@@ -301,7 +303,7 @@ class TestDeath:
             x = npx.host(task, [np.ones(3)], [((3,), "float32")])[0]
             (x + t).wait()
 
-        assert [type(e) for e in run_in_threads(5, work, keep=True)] == [Stopped] * 4 + [type(None)]
+        assert [type(e) for e in run_in_threads(5, work, keep=True)] == [ThreadStopped] * 4 + [type(None)]
 
     def test_daemon_threads_that_never_end(self):
         """Waiting, issuing and inside a task when the process exits."""

@@ -15,7 +15,7 @@ BENCHMARKS = ROOT / "benchmarks"
 PEERS = BENCHMARKS / "peers"
 
 
-def output(*command: str, given: str = "") -> str:
+def benchmark_output(*command: str, given: str = "") -> str:
     """Return the output of Python, run beside the scripts with these arguments."""
     command = (sys.executable, "-W", "error", *command)
     done = subprocess.run(command, input=given, cwd=PEERS, capture_output=True, text=True, timeout=120, check=False)
@@ -25,8 +25,8 @@ def output(*command: str, given: str = "") -> str:
 
 @pytest.mark.parametrize(("factory", "missing"), [("with_gluon:Forerun", 0), ("with_numpy:NumPy", 4)])
 def test_each_row_gives_the_results_of_numpy_in_float64(factory, missing):
-    rows = output("-c", "from rows import ROWS; print(*(row.name for row in ROWS))").split()
-    version, *answers = output("worker.py", factory, "--quick", given="\n".join(rows)).splitlines()
+    rows = benchmark_output("-c", "from rows import ROWS; print(*(row.name for row in ROWS))").split()
+    version, *answers = benchmark_output("worker.py", factory, "--quick", given="\n".join(rows)).splitlines()
     assert list(json.loads(version)) == ["version"]
     found = {row: json.loads(answer) for row, answer in zip(rows, answers, strict=True)}
     assert [row for row, answer in found.items() if not answer.keys() & {"seconds", "missing"}] == [], found
@@ -42,7 +42,7 @@ def test_a_training_step_in_a_wrong_direction_is_refused():
         "with_gluon.Wrong = Wrong\n"
         "print(worker.Worker('with_gluon:Wrong', True).answer('lenet'))"
     )
-    assert "loss must fall" in output("-c", program)
+    assert "loss must fall" in benchmark_output("-c", program)
 
 
 def test_a_result_that_differs_from_numpys_is_refused():
@@ -54,7 +54,7 @@ def test_a_result_that_differs_from_numpys_is_refused():
         "with_numpy.Wrong = Wrong\n"
         "print(worker.Worker('with_numpy:Wrong', True).answer('gelu'))"
     )
-    assert "must be NumPy's within" in output("-c", program)
+    assert "must be NumPy's within" in benchmark_output("-c", program)
 
 
 def test_programs_of_physics_give_the_same_where_writing_makes_a_new_array():
@@ -72,7 +72,7 @@ def test_programs_of_physics_give_the_same_where_writing_makes_a_new_array():
         "for name, program in PROGRAMS.items():\n"
         "    print(name, results(Functional(), program) == results(with_numpy.NumPy(), program))"
     )
-    assert output("-c", program).split() == ["state", "True", "mixing", "True", "turbulence", "True"]
+    assert benchmark_output("-c", program).split() == ["state", "True", "mixing", "True", "turbulence", "True"]
 
 
 def test_the_equation_of_state_is_the_slope_of_the_integral_of_specific_volume():
@@ -92,7 +92,7 @@ def test_the_equation_of_state_is_the_slope_of_the_integral_of_specific_volume()
         "found = eos.compute(with_numpy.NumPy(), s, t, p)\n"
         "print(abs(found - slope).max() < 1e-6 * abs(slope).max())"
     )
-    assert output("-c", program) == "True"
+    assert benchmark_output("-c", program) == "True"
 
 
 def test_tridiagonal_systems_are_those_of_the_columns():
@@ -107,7 +107,7 @@ def test_tridiagonal_systems_are_those_of_the_columns():
         "back[..., :-1] += up[..., :-1] * solved[..., 1:]\n"
         "print(numpy.allclose(back, given, rtol=1e-12))"
     )
-    assert output("-c", program) == "True"
+    assert benchmark_output("-c", program) == "True"
 
 
 def test_a_row_in_float64_refuses_float32():
@@ -119,19 +119,19 @@ def test_a_row_in_float64_refuses_float32():
         "with_numpy.Wrong = Wrong\n"
         "print(worker.Worker('with_numpy:Wrong', True).answer('state_4096'))"
     )
-    assert "must be float64" in output("-c", program)
+    assert "must be float64" in benchmark_output("-c", program)
 
 
 def test_a_worker_reports_missing_rows_and_errors():
     given = "sum\nnothing\n"
-    *_, lacks, fails = output("worker.py", "with_gluon:Hybrid", "--quick", given=given).splitlines()
+    *_, lacks, fails = benchmark_output("worker.py", "with_gluon:Hybrid", "--quick", given=given).splitlines()
     assert "gluon" in json.loads(lacks)["missing"]
     assert "KeyError" in json.loads(fails)["error"]
 
 
 def test_table_and_file_have_the_requested_rows(tmp_path):
     path = tmp_path / "figures.json"
-    printed = output("run.py", "--quick", "--rows", "gelu", "small_training", "--peers", "--json", str(path))
+    printed = benchmark_output("run.py", "--quick", "--rows", "gelu", "small_training", "--peers", "--json", str(path))
     assert "| tanh-GELU" in printed
     gelu, training = json.loads(path.read_text())["rows"]
     assert list(gelu["seconds"]) == ["forerun"]
@@ -144,7 +144,7 @@ def test_the_ratio_is_of_the_same_round_and_the_best_peer_is_in_bold():
         "seconds = {'forerun': [1e-6, 4e-6, 3e-6], 'numpy': [2e-6, 8e-6, 3e-6], 'torch': [9e-6] * 3}\n"
         "print(*cells(ROWS[0], seconds, FORERUN + PEERS[:3])[1:], sep=';')"
     )
-    assert output("-c", program) == "3.00;-;-;**3.00 (0.50)**;9.00 (0.33);-"
+    assert benchmark_output("-c", program) == "3.00;-;-;**3.00 (0.50)**;9.00 (0.33);-"
 
 
 # Those of other libraries run in environments that have them.
@@ -160,12 +160,12 @@ def test_imports_of_benchmarks_resolve(path):
     """It is loaded as if it was run, but for its main function."""
     root = PEERS if path.is_relative_to(PEERS) else path.parent
     name = ".".join(path.relative_to(root).with_suffix("").parts)
-    output("-c", f"import sys, importlib; sys.path[0] = {str(root)!r}; importlib.import_module({name!r})")
+    benchmark_output("-c", f"import sys, importlib; sys.path[0] = {str(root)!r}; importlib.import_module({name!r})")
 
 
 def calls(*arguments: str) -> list[str]:
     """The lines of the table of calls."""
-    return output(str(BENCHMARKS / "calls.py"), "--quick", *arguments).splitlines()
+    return benchmark_output(str(BENCHMARKS / "calls.py"), "--quick", *arguments).splitlines()
 
 
 def test_the_table_of_calls_has_a_ratio_for_each_row_and_size():
@@ -191,11 +191,11 @@ def test_rows_of_calls_stop_at_their_most_elements_and_must_be_there():
 
 def test_each_idiom_runs_with_forerun_as_numpy():
     path = str(BENCHMARKS / "idioms.py")
-    head, *rows, total = output(path, "--quick", "--all").splitlines()
+    head, *rows, total = benchmark_output(path, "--quick", "--all").splitlines()
     assert head.split() == ["ratio", "NumPy", "us", "call"]
     assert f"{len(rows)} calls: geometric mean" in total
     assert len(rows) > 300
-    _, row, _ = output(path, "--quick", "--all", "--names", "np.random.randn()").splitlines()
+    _, row, _ = benchmark_output(path, "--quick", "--all", "--names", "np.random.randn()").splitlines()
     assert float(row.split()[0]) > 0
 
 
@@ -210,12 +210,12 @@ def test_rows_of_calls_have_known_names_only():
         "  np.fft, np.lib, np.lib.stride_tricks, np.add))]\n"
         "print(len(rows) > 200, len({row[0] for row in rows}) == len(rows), lost)"
     )
-    assert output("-c", f"import sys; sys.path.insert(0, {str(BENCHMARKS)!r})\n{program}") == "True True []"
+    assert benchmark_output("-c", f"import sys; sys.path.insert(0, {str(BENCHMARKS)!r})\n{program}") == "True True []"
 
 
 def test_a_factorization_block_by_block_gives_numpys():
     script = BENCHMARKS / "engine" / "blocked_cholesky.py"
-    assert float(output(str(script), "--blocks", "4", "--size", "40", "--setting", "two cores")) > 0
+    assert float(benchmark_output(str(script), "--blocks", "4", "--size", "40", "--setting", "two cores")) > 0
 
 
 @pytest.mark.parametrize(
@@ -227,7 +227,7 @@ def test_a_factorization_block_by_block_gives_numpys():
     ],
 )
 def test_benchmarks_over_experiments_print_the_output_of_the_tour(script, options, row):
-    printed = output(str(BENCHMARKS / f"{script}.py"), *options)
+    printed = benchmark_output(str(BENCHMARKS / f"{script}.py"), *options)
     assert re.match(r"\d+ cores, 1 rounds; load ", printed)
     assert "Promised: " in printed
     assert row in printed

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -12,18 +11,19 @@ from pathlib import Path
 import pytest
 
 from tests.support.paths import ROOT
+from tests.support.processes.subprocesses import environment
 
 FOLDER = ROOT / "examples" / "chapters"
 SCRIPTS = sorted(FOLDER.glob("[a-z][0-9]_*.py"))
 ROWS = ["A1", "A2", "A3", "A4", "B1", "B2", "C1", "D1", "D2", "E1", "E2", "E3", "E4", "E5"]
 
 
-def run(script: Path, out: Path) -> str:
+def script_output(script: Path, out: Path) -> str:
     """Return the output of a script, run quickly in a process and a folder of its own."""
     done = subprocess.run(
         [sys.executable, "-W", "error", script, "--quick", "--out", out],
         cwd=out,
-        env={k: v for k, v in os.environ.items() if not k.startswith("FORERUN_")},
+        env=environment(),
         capture_output=True,
         text=True,
         timeout=120,
@@ -41,7 +41,7 @@ def test_every_row_has_one_script():
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
 class TestScript:
     def test_output_has_figures_and_existing_pictures(self, script: Path, tmp_path: Path):
-        printed = run(script, tmp_path)
+        printed = script_output(script, tmp_path)
         head, *rows = table_of(printed)
         assert head.strip()
         assert rows
@@ -73,7 +73,7 @@ def table_of(printed: str) -> list[str]:
 
 
 def test_several_devices_draw_a_step(tmp_path: Path):
-    printed = run(FOLDER.parent / "several_devices.py", tmp_path)
+    printed = script_output(FOLDER.parent / "several_devices.py", tmp_path)
     assert re.search(r"In \d of 2 steps the first sum began before the backward passes had ended", printed)
     assert float(re.search(r"differ by (\S+) from", printed)[1]) < 1e-5
     picture = ElementTree.parse(tmp_path / "several_devices.svg")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import subprocess
@@ -11,17 +10,17 @@ import sys
 import pytest
 
 from tests.support.paths import ROOT
+from tests.support.processes.subprocesses import environment
 
 FOLDER = ROOT / "examples" / "frontends"
 RSCRIPT, JULIA = shutil.which("Rscript"), shutil.which("julia")
 
 
-def run(*command: str, **more: str) -> subprocess.CompletedProcess[str]:
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("FORERUN_")} | more
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600, check=False)
+def run_command(*command: str, **more: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, env=environment(**more), capture_output=True, text=True, timeout=600, check=False)
 
 
-def program(language: str) -> str:
+def program_of_page(language: str) -> str:
     """Return the program on the page of a language, without the lines that choose a Python."""
     page = (ROOT / "docs" / "howto" / f"{language}.md").read_text(encoding="utf-8")
     (block,) = re.findall(rf"^```{language}\n(.*?)^```", page, flags=re.MULTILINE | re.DOTALL)
@@ -34,21 +33,21 @@ def ends_with_a_number(done: subprocess.CompletedProcess[str]) -> bool:
 
 def test_r():
     settings = {"RETICULATE_PYTHON": sys.executable}
-    if RSCRIPT is None or run(RSCRIPT, "-e", "library(reticulate)").returncode != 0:
+    if RSCRIPT is None or run_command(RSCRIPT, "-e", "library(reticulate)").returncode != 0:
         pytest.skip("R with reticulate is not installed: apt install r-base-core r-cran-reticulate")
-    if run(RSCRIPT, "-e", "reticulate::py_config()", **settings).returncode != 0:
+    if run_command(RSCRIPT, "-e", "reticulate::py_config()", **settings).returncode != 0:
         pytest.skip("this reticulate cannot start this Python: 1.28 starts none from 3.12 on, nor a static one")
-    done = run(RSCRIPT, str(FOLDER / "r_reticulate.R"), **settings)
+    done = run_command(RSCRIPT, str(FOLDER / "r_reticulate.R"), **settings)
     assert (done.returncode, done.stdout) == (0, "R: 1 -2 0.5 \n"), done.stderr
-    page = run(RSCRIPT, "-e", program("r"), **settings)
+    page = run_command(RSCRIPT, "-e", program_of_page("r"), **settings)
     assert ends_with_a_number(page), page.stderr
 
 
 def test_julia():
-    if JULIA is None or run(JULIA, "-e", "using PythonCall", JULIA_CONDAPKG_BACKEND="Null").returncode != 0:
+    if JULIA is None or run_command(JULIA, "-e", "using PythonCall", JULIA_CONDAPKG_BACKEND="Null").returncode != 0:
         pytest.skip("Julia with PythonCall is not installed")
     settings = {"JULIA_CONDAPKG_BACKEND": "Null", "JULIA_PYTHONCALL_EXE": sys.executable}
-    done = run(JULIA, str(FOLDER / "julia_pythoncall.jl"), **settings)
+    done = run_command(JULIA, str(FOLDER / "julia_pythoncall.jl"), **settings)
     assert (done.returncode, done.stdout) == (0, "Julia: [1.0, -2.0, 0.5]\n"), done.stderr
-    page = run(JULIA, "-e", program("julia"), **settings)
+    page = run_command(JULIA, "-e", program_of_page("julia"), **settings)
     assert ends_with_a_number(page), page.stderr

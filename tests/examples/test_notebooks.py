@@ -41,7 +41,7 @@ def executed(notebook: Path, folder: Path) -> list[dict[str, Any]]:
     return json.loads((folder / notebook.name).read_text())["cells"]
 
 
-def shown(cells: list[dict[str, Any]], word: str) -> dict[str, str]:
+def output_of_cell(cells: list[dict[str, Any]], word: str) -> dict[str, str]:
     """Return the output of the cell with a word in its source, by kind."""
     code = [c for c in cells if c["cell_type"] == "code"]
     cell = next((c for c in code if "".join(c["source"]) == word), None) or next(
@@ -58,18 +58,18 @@ def shown(cells: list[dict[str, Any]], word: str) -> dict[str, str]:
 
 def test_running_ahead(tmp_path):
     cells = executed(FOLDER / "running_ahead.ipynb", tmp_path)
-    assert shown(cells, "y.ready")["text/plain"].startswith("((1000, 1000), ")
-    assert "float32 (1000, 1000)" in shown(cells, "y")["text/html"]
-    assert "<svg" in shown(cells, "forerun.graph(z)")["image/svg+xml"]
-    training = shown(cells, "forerun.progress")
+    assert output_of_cell(cells, "y.ready")["text/plain"].startswith("((1000, 1000), ")
+    assert "float32 (1000, 1000)" in output_of_cell(cells, "y")["text/html"]
+    assert "<svg" in output_of_cell(cells, "forerun.graph(z)")["image/svg+xml"]
+    training = output_of_cell(cells, "forerun.progress")
     assert "training" in training["text/html"]
     assert "100/100 issued" in training["text/html"]
     assert "stderr" not in training
     first, last = map(float, training["text/plain"].strip("'").split(" to "))
     assert last < first
-    assert "<table" in shown(cells, "net.summary")["text/html"]
-    assert "item" in shown(cells, "profiler.report")["stdout"]
-    assert shown(cells, "len([wait")["text/plain"] == "1"
+    assert "<table" in output_of_cell(cells, "net.summary")["text/html"]
+    assert "item" in output_of_cell(cells, "profiler.report")["stdout"]
+    assert output_of_cell(cells, "len([wait")["text/plain"] == "1"
 
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda notebook: notebook.name)

@@ -15,7 +15,7 @@ from tests.support.processes.ranks import PATIENCE, needs_mpi
 from tests.support.processes.subprocesses import environment
 
 
-def printed(size: int, *options: str) -> list[list[str]]:
+def printed_by_ranks(size: int, *options: str) -> list[list[str]]:
     """The lines of each rank."""
     words = [sys.executable, "-m", "forerun", "run", "-n", str(size), os.fspath(ROOT / "examples" / "ranks.py")]
     done = subprocess.run(
@@ -30,7 +30,7 @@ def printed(size: int, *options: str) -> list[list[str]]:
 @needs_mpi
 @pytest.mark.parametrize("options", [(), ("--devices", "2")], ids=str)
 def test_ranks_print_the_output_of_one(options: tuple[str, ...], tmp_path: Path) -> None:
-    (one,), (first, second) = printed(1), printed(2, *options)
+    (one,), (first, second) = printed_by_ranks(1), printed_by_ranks(2, *options)
     assert first == second
     numbers = [[float(text) for text in re.findall(r"[\d.]+\d", line)] for line in (one[1], first[1])]
     assert numbers[0] == pytest.approx(numbers[1], abs=0.02)

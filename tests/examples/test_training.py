@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import signal
 import subprocess
@@ -15,6 +14,7 @@ import numpy
 import pytest
 
 from tests.support.paths import ROOT
+from tests.support.processes.subprocesses import environment
 
 FOLDER = ROOT / "examples" / "training"
 RUNS = ["images.py", "characters.py --hybridize", "transformer.py --devices 2"]  # have dropout, all of them
@@ -46,7 +46,7 @@ def started(words: str, out: Path, *more: str, how: tuple[str, ...] = ()) -> sub
             *(sys.executable, "-W", "error", *how, FOLDER / program, *rest),
             *("--quick", "--every", "3", "--out", out, *more),
         ],
-        env={k: v for k, v in os.environ.items() if not k.startswith("FORERUN_")},
+        env=environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

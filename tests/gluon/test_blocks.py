@@ -10,10 +10,11 @@ import pytest
 import forerun
 from forerun import autograd, gluon, init, np
 from forerun.gluon import nn
-from tests.support.gluon.gluon_samples import RNG, assert_close
+from tests.support.comparison.tolerances import assert_close
+from tests.support.gluon.gluon_samples import RNG
 
 
-def mlp(**settings: Any) -> nn.Sequential:
+def two_layers(**settings: Any) -> nn.Sequential:
     net = nn.Sequential()
     net.add(nn.Dense(4, activation="relu"), nn.Dense(2))
     net.initialize(**settings)
@@ -21,7 +22,7 @@ def mlp(**settings: Any) -> nn.Sequential:
 
 
 def test_shapes_are_inferred_from_the_first_data() -> None:
-    net = mlp()
+    net = two_layers()
     assert net[0].weight.shape == (4, -1)
     with pytest.raises(gluon.DeferredInitializationError, match=r"Parameter weight: .* got deferred shape \(4, -1\)"):
         net[0].weight.data()
@@ -40,7 +41,7 @@ def test_parameters_must_be_initialised() -> None:
 
 
 def test_initialisation_keeps_existing_values_unless_forced() -> None:
-    net = mlp(init="ones")
+    net = two_layers(init="ones")
     net(np.ones((1, 3)))
     net.initialize(init.Constant(5))
     assert net[0].weight.data()[0, 0].item() == 1
@@ -76,7 +77,7 @@ def test_grad_req() -> None:
 
 
 def test_parameters_live_on_several_devices(two_devices: list[forerun.Device]) -> None:
-    net = mlp(ctx=two_devices)
+    net = two_layers(ctx=two_devices)
     a, b = (net(np.ones((1, 3), ctx=device)) for device in two_devices)
     assert (a.device, b.device) == tuple(two_devices)
     assert_close(a, b.asnumpy())
@@ -120,7 +121,7 @@ def test_an_attribute_replaced_is_no_longer_owned() -> None:
 
 
 def test_containers_are_sequences() -> None:
-    net = mlp()
+    net = two_layers()
     net.hybridize()
     assert (len(net), list(net)) == (2, [net[0], net[1]])
     assert type(net[:1]) is nn.Sequential
@@ -153,10 +154,10 @@ def test_hooks_see_inputs_and_outputs() -> None:
 
 
 def test_parameters_survive_a_file(tmp_path: Path) -> None:
-    net, x = mlp(), np.array(RNG.normal(size=(5, 3)), dtype="float32")
+    net, x = two_layers(), np.array(RNG.normal(size=(5, 3)), dtype="float32")
     y = net(x)
     net.save_parameters(tmp_path / "net.params")
-    for again in (mlp(), nn.Sequential()):
+    for again in (two_layers(), nn.Sequential()):
         if not len(again):
             again.add(nn.Dense(4, activation="relu"), nn.Dense(2))
         again.load_parameters(tmp_path / "net.params")

@@ -15,7 +15,8 @@ from forerun.gluon import SymbolBlock, nn, rnn
 from forerun.gluon._export.format_1 import of_format_1
 from forerun.ops._base.registry import operations, tuples
 from tests.support.comparison.bits import assert_same_bits
-from tests.support.gluon.gluon_samples import RNG, assert_close
+from tests.support.comparison.tolerances import assert_close
+from tests.support.gluon.gluon_samples import RNG
 from tests.support.paths import DATA
 
 
@@ -26,7 +27,7 @@ def convolutional() -> gluon.HybridBlock:
     return net
 
 
-def words() -> gluon.HybridBlock:
+def word_network() -> gluon.HybridBlock:
     net = nn.HybridSequential()
     net.add(nn.Embedding(5, 4), rnn.LSTM(3, layout="NTC", bidirectional=True), nn.Dense(2, flatten=False))
     return net
@@ -56,7 +57,7 @@ def floats(*shape: int) -> numpy.ndarray:
 
 NETS: dict[str, tuple[Callable[[], Any], Callable[[int], tuple[Any, ...]]]] = {
     "convolutions": (convolutional, lambda n: (floats(n, 1, 12, 12),)),
-    "words": (words, lambda n: (RNG.integers(0, 5, size=(n, 4)),)),
+    "words": (word_network, lambda n: (RNG.integers(0, 5, size=(n, 4)),)),
     "joined": (joined, lambda n: (floats(n, 4),)),
     "several": (Several, lambda n: (floats(n, 3), floats(n, 3))),
 }
@@ -69,7 +70,7 @@ def exported(net: Any, inputs: Any, folder: Path, **settings: Any) -> tuple[str,
     return net.export(folder / "net", **settings)
 
 
-def flat(result: Any) -> list[Any]:
+def listed_results(result: Any) -> list[Any]:
     return list(result) if isinstance(result, (tuple, list)) else [result]
 
 
@@ -83,7 +84,7 @@ def test_a_block_computes_the_same_without_its_code(name: str, tmp_path: Path) -
     for n, hybrid in ((2, False), (5, False), (5, True), (5, True)):
         given = [np.array(x) for x in inputs(n)]
         again.hybridize(hybrid)
-        for found, expected in zip(flat(again(*given)), flat(net(*given)), strict=True):
+        for found, expected in zip(listed_results(again(*given)), listed_results(net(*given)), strict=True):
             assert_same_bits(found, expected)
 
 
@@ -213,7 +214,7 @@ def test_files_that_name_operations_by_their_modules_are_read(name: str) -> None
         expected = [values[key] for key in values if key.startswith("result")]
     names = [f"data{i}" for i in range(len(inputs))]
     block = SymbolBlock.imports(FORMAT_1 / f"{name}-symbol.json", names, FORMAT_1 / f"{name}.params")
-    found = [x for r in flat(block(*map(np.array, inputs))) for x in flat(r)]
+    found = [x for r in listed_results(block(*map(np.array, inputs))) for x in listed_results(r)]
     assert [x.shape for x in found] == [x.shape for x in expected]
     for x, y in zip(found, expected, strict=True):
         assert_close(x, y)

@@ -59,10 +59,10 @@ def test_scores(row: dict[str, str]) -> None:
     """With the same parameters, the scores are MXNet's for the same image: strides, padding, norms, and sums."""
     net, size = vision.get_model(row["name"], classes=10), int(row["size"])
     net.initialize("zeros")
-    image = np.array(generate_zoo.image(size))
+    image = np.array(generate_zoo.one_image(size))
     net(image)
     for name, p in net.collect_params().items():
-        p.set_data(generate_zoo.values(name, p.shape))
+        p.set_data(generate_zoo.parameter_value(name, p.shape))
     expected = numpy.array(row["scores"].split(), "float32")
     found = net(image).asnumpy()[0]
     numpy.testing.assert_allclose(found, expected, rtol=2e-3, atol=2e-3 * abs(expected).max())
@@ -92,7 +92,7 @@ def test_all_parameters_get_gradients() -> None:
     net = vision.ResNetV2(vision.BottleneckV2, [1, 1], [8, 8, 16], classes=4, thumbnail=True)
     net.initialize("xavier")
     with autograd.record():
-        loss = net(np.array(generate_zoo.image(8))).sum()
+        loss = net(np.array(generate_zoo.one_image(8))).sum()
     loss.backward()
     fixed = {"features.0.gamma", "features.0.beta"}
     for name, p in net.collect_params().items():
@@ -102,7 +102,7 @@ def test_all_parameters_get_gradients() -> None:
 def test_pretrained_reads_an_existing_file(tmp_path: Path) -> None:
     net = small()
     net.initialize()
-    x = np.array(generate_zoo.image(32))
+    x = np.array(generate_zoo.one_image(32))
     expected = net(x).asnumpy()
     net.save_parameters(tmp_path / "mobilenet0.25-0123abcd.params")
     forerun.waitall()
@@ -155,7 +155,7 @@ def test_a_network_is_tuned_to_other_classes() -> None:
 @pytest.mark.parametrize("name", ["resnet18_v1", "mobilenetv2_0.25", "squeezenet1.1"])
 def test_hybridized_networks_are_the_same(name: str) -> None:
     size = 224 if name.startswith("squeeze") else 32
-    net, x = vision.get_model(name, classes=4), np.array(generate_zoo.image(size))
+    net, x = vision.get_model(name, classes=4), np.array(generate_zoo.one_image(size))
     net.initialize("xavier")
     expected = net(x).asnumpy()
     net.hybridize()

@@ -16,9 +16,10 @@ from forerun.gluon._training.collectives import collective_scope, owners
 from forerun.gluon._training.load_balancer import Shares
 from forerun.gluon.utils import split_and_load
 from forerun.testing import closed_gate
+from tests.support.comparison.tolerances import assert_close
 from tests.support.engine.settings import configured
 from tests.support.engine.waiting import PATIENCE, wait_until_ready
-from tests.support.gluon.gluon_samples import RNG, assert_close
+from tests.support.gluon.gluon_samples import RNG
 
 INPUTS = RNG.normal(size=(12, 6)).astype("float32")
 TARGETS = RNG.normal(size=(12, 2)).astype("float32")
@@ -30,7 +31,7 @@ def three_devices() -> Iterator[list[forerun.Device]]:
         yield forerun.devices()
 
 
-def mlp(devices: Any, *layers: gluon.Block) -> nn.HybridSequential:
+def network_on_devices(devices: Any, *layers: gluon.Block) -> nn.HybridSequential:
     npx.random.seed(3)
     net = nn.HybridSequential()
     net.add(*(layers or (nn.Dense(5, "tanh"), nn.Dense(3, "tanh"), nn.Dense(2))))
@@ -45,7 +46,7 @@ def noise(device: forerun.Device, i: int) -> Any:
 
 
 def train(devices: Any, optimizer: str = "sgd", steps: int = 4, hybrid: bool = False, seed: int = 0, **how: Any) -> Any:
-    net, loss, others = mlp(devices), gluon.loss.L2Loss(), []
+    net, loss, others = network_on_devices(devices), gluon.loss.L2Loss(), []
     if hybrid:
         net.hybridize()
     trainer = gluon.Trainer(net.collect_params(), optimizer, {"learning_rate": 0.1, "wd": 0.01}, **how)
@@ -227,7 +228,7 @@ class Halves:
     def __init__(self, devices: list[forerun.Device]) -> None:
         wide = 600  # updates that take long enough not to be one operation
         self.go, self.x, self.devices = threading.Event(), np.ones((4, wide)), devices
-        self.net = mlp(devices, nn.Dense(wide), nn.Dense(wide), HeldBlock(self.go), nn.Dense(wide))
+        self.net = network_on_devices(devices, nn.Dense(wide), nn.Dense(wide), HeldBlock(self.go), nn.Dense(wide))
         self.trainer = gluon.Trainer(self.net.collect_params(), "sgd", {"learning_rate": 0.1})
         self.go.set()
         for _ in range(2):
@@ -377,7 +378,7 @@ def test_shares_stay_for_small_differences(two_devices: list[forerun.Device]) ->
 
 def test_a_slow_device_gets_less(two_devices: list[forerun.Device]) -> None:
     shares = Shares(two_devices)
-    net, loss = mlp(shares, nn.Dense(2, in_units=6)), gluon.loss.L2Loss()
+    net, loss = network_on_devices(shares, nn.Dense(2, in_units=6)), gluon.loss.L2Loss()
     trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.1}, shares=shares)
     never = threading.Event()
 
@@ -402,7 +403,7 @@ def test_unequal_shares_give_the_gradient_of_the_whole(two_devices: list[forerun
     shares = Shares(two_devices)
     shares._fractions = [0.7, 0.3]
     for mean in (False, True):
-        net, one = (mlp(d, nn.Dense(2, in_units=6)) for d in (shares, two_devices[:1]))
+        net, one = (network_on_devices(d, nn.Dense(2, in_units=6)) for d in (shares, two_devices[:1]))
         one.load_dict({name: p.data() for name, p in net.collect_params().items()})
         xs, ys = (split_and_load(np.array(values), shares) for values in (INPUTS, TARGETS))
         assert [len(x) for x in xs] == [8, 4]
@@ -420,7 +421,7 @@ def test_unequal_shares_give_the_gradient_of_the_whole(two_devices: list[forerun
 
 def test_measuring_does_not_wait(two_devices: list[forerun.Device], gate: None) -> None:
     shares = Shares(two_devices)
-    net = mlp(shares, nn.Dense(2, in_units=6))
+    net = network_on_devices(shares, nn.Dense(2, in_units=6))
     trainer = gluon.Trainer(net.collect_params(), "sgd", shares=shares)
     for _ in range(3):
         with autograd.record():
@@ -433,7 +434,7 @@ def test_measuring_does_not_wait(two_devices: list[forerun.Device], gate: None) 
 
 def test_a_failed_step_raises_at_the_read_and_is_not_measured(two_devices: list[forerun.Device]) -> None:
     shares = Shares(two_devices)
-    net = mlp(shares, nn.Dense(2, in_units=6))
+    net = network_on_devices(shares, nn.Dense(2, in_units=6))
     trainer = gluon.Trainer(net.collect_params(), "sgd", shares=shares)
     for _ in range(4):
         parts = split_and_load(np.array(INPUTS), shares)

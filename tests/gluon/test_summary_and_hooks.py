@@ -9,7 +9,7 @@ import pytest
 
 from forerun import _core, autograd, gluon, np, npx
 from forerun.gluon import nn
-from tests.support.gluon.gluon_samples import assert_close
+from tests.support.comparison.tolerances import assert_close
 
 
 def shared() -> nn.HybridSequential:

@@ -9,13 +9,14 @@ import pytest
 import forerun
 from forerun import _core, autograd, gluon, np
 from forerun.gluon import nn
-from tests.support.gluon.gluon_samples import RNG, assert_close
+from tests.support.comparison.tolerances import assert_close
+from tests.support.gluon.gluon_samples import RNG
 
 INPUTS = RNG.normal(size=(8, 3)).astype("float32")
 TARGETS = (INPUTS @ [[1.0], [-2.0], [0.5]] + 3).astype("float32")
 
 
-def train(devices: list[forerun.Device], steps: int, optimizer: str, **settings: Any) -> tuple[Any, Any]:
+def train_dense(devices: list[forerun.Device], steps: int, optimizer: str, **settings: Any) -> tuple[Any, Any]:
     net, loss = nn.Dense(1, weight_initializer="ones"), gluon.loss.L2Loss()
     net.initialize(ctx=devices)
     trainer = gluon.Trainer(net.collect_params(), optimizer, settings)
@@ -37,14 +38,14 @@ def descent(steps: int, lr: float) -> tuple[numpy.ndarray, numpy.ndarray]:
 
 
 def test_training_is_gradient_descent() -> None:
-    net, _ = train([forerun.current_device()], 5, "sgd", learning_rate=0.2)
+    net, _ = train_dense([forerun.current_device()], 5, "sgd", learning_rate=0.2)
     w, b = descent(5, 0.2)
     assert_close(net.weight.data(), w, 1e-5)
     assert_close(net.bias.data(), b, 1e-5)
 
 
 def test_training_on_two_devices_is_training_on_one(two_devices: list[forerun.Device]) -> None:
-    net, _ = train(two_devices, 5, "sgd", learning_rate=0.2)
+    net, _ = train_dense(two_devices, 5, "sgd", learning_rate=0.2)
     w, b = descent(5, 0.2)
     for weight, bias in zip(net.weight.list_data(), net.bias.list_data()):
         assert_close(weight, w, 1e-5)
@@ -53,7 +54,7 @@ def test_training_on_two_devices_is_training_on_one(two_devices: list[forerun.De
 
 
 def test_training_on_two_devices_does_not_wait(two_devices: list[forerun.Device], gate: None) -> None:
-    net, _ = train(two_devices, 3, "adam", learning_rate=0.1, wd=0.1)
+    net, _ = train_dense(two_devices, 3, "adam", learning_rate=0.1, wd=0.1)
     norm = gluon.utils.clip_global_norm(net.weight.list_grad(), 1.0)
     assert not any(x.ready for x in (*net.weight.list_data(), norm))
     _core.gate(False)
@@ -78,7 +79,7 @@ def test_training_does_not_wait(gate: None) -> None:
 
 
 def test_stale_gradients_raise() -> None:
-    net, trainer = train([forerun.current_device()], 1, "sgd", learning_rate=0.2)
+    net, trainer = train_dense([forerun.current_device()], 1, "sgd", learning_rate=0.2)
     with pytest.raises(RuntimeError, match=r"Trainer.step: gradients must be computed anew .* \['bias', 'weight'\]"):
         trainer.step(8)
     before = net.weight.data().asnumpy().copy()
@@ -87,7 +88,7 @@ def test_stale_gradients_raise() -> None:
 
 
 def test_stale_gradients_raise_after_a_change_of_other_parameters() -> None:
-    net, trainer = train([forerun.current_device()], 1, "sgd", learning_rate=0.2)
+    net, trainer = train_dense([forerun.current_device()], 1, "sgd", learning_rate=0.2)
     net.bias.grad_req = "null"
     with pytest.raises(RuntimeError, match=r"got old ones for \['weight'\]"):
         trainer.step(8)
@@ -124,8 +125,8 @@ def test_sums_can_be_changed_before_the_update(two_devices: list[forerun.Device]
 
 
 def test_states_survive_a_file(tmp_path: Path) -> None:
-    whole, _ = train([forerun.current_device()], 6, "adam", learning_rate=0.1)
-    net, trainer = train([forerun.current_device()], 3, "adam", learning_rate=0.1)
+    whole, _ = train_dense([forerun.current_device()], 6, "adam", learning_rate=0.1)
+    net, trainer = train_dense([forerun.current_device()], 3, "adam", learning_rate=0.1)
     trainer.save_states(tmp_path / "states")
     again = gluon.Trainer(net.collect_params(), "adam", {"learning_rate": 0.1})
     again.load_states(tmp_path / "states")

@@ -15,6 +15,7 @@ import pytest
 
 import forerun
 from forerun import np, npx
+from tests.support.engine.late_arrays import failing_array
 from tests.support.paths import ROOT
 from tests.support.processes.subprocesses import environment, output
 
@@ -30,13 +31,6 @@ class Stubborn(Exception):
 
     def __init__(self, first: str, second: str) -> None:
         super().__init__(f"{first} and {second}")
-
-
-def failing(kind: type[Exception], *words: str, shape: tuple[int, ...] = (3,)) -> Any:
-    def fail() -> None:
-        raise kind(*words)
-
-    return npx.host(fail, [], [(shape, "float32")])[0]
 
 
 def place(x: Any) -> int:
@@ -103,13 +97,13 @@ class TestTransport:
 class TestFailures:
     @pytest.mark.parametrize("shape", [(3,), (2, 0), ()])
     def test_a_failed_chunk_raises_in_the_receiving_worker(self, shape):
-        x = failing(ValueError, "no such file", shape=shape)
+        x = failing_array(ValueError("no such file"), shape)
         y = protocol.deserialize(*protocol.serialize(x))
         assert (y.shape, y.dtype) == (shape, x.dtype)
         for read in (y.wait, lambda: (y + 1).numpy()):
             with pytest.raises(ValueError, match="no such file") as raised:
                 read()
-            assert "test_dask.py" in raised.value.__notes__[0]  # the line that issued it, on the other side
+            assert "late_arrays.py" in raised.value.__notes__[0]  # the line that issued it, on the other side
 
     @pytest.mark.parametrize("made", [lambda: np.ones(3).sum(), lambda: np.ones(3)[0], lambda: np.array(2.0)])
     def test_scalars_and_arrays_without_axes_are_kept_apart(self, made):
@@ -119,7 +113,7 @@ class TestFailures:
         assert y.item() == x.item()
 
     def test_a_scalar_is_received_as_a_scalar(self):
-        x = failing(ValueError, "bad").sum()
+        x = failing_array(ValueError("bad")).sum()
         assert type(protocol.deserialize(*protocol.serialize(x))) is type(x)
         for failed in (x, protocol.deserialize(*protocol.serialize(x))):
             with pytest.raises(ValueError, match="bad"):
@@ -127,7 +121,7 @@ class TestFailures:
 
     def test_an_unpicklable_error_is_received_with_its_text(self, caplog):
         caplog.set_level(logging.CRITICAL, "distributed.protocol.pickle")  # records would keep the arrays
-        y = protocol.deserialize(*protocol.serialize(failing(Stubborn, "this", "that")))
+        y = protocol.deserialize(*protocol.serialize(failing_array(Stubborn("this", "that"))))
         with pytest.raises(RuntimeError, match="Stubborn: this and that"):
             y.wait()
 
@@ -149,7 +143,7 @@ class TestSizes:
         assert (found, x.ready) == ([(12, True)], True)
 
     def test_a_failure_is_no_error_of_the_size(self):
-        x = failing(ValueError, "bad")
+        x = failing_array(ValueError("bad"))
         assert sizeof(x) == 12
         with pytest.raises(ValueError, match="bad"):
             x.wait()

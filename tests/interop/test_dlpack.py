@@ -42,14 +42,14 @@ LAYOUTS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def sample(dtype: str) -> numpy.ndarray:
+def matrix_of_dtype(dtype: str) -> numpy.ndarray:
     return (numpy.arange(24).reshape(4, 6) % 7).astype(dtype)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_export_and_import_keep_values(dtype: str, layout: str) -> None:
-    values = sample(dtype)
+    values = matrix_of_dtype(dtype)
     want = numpy.asarray(LAYOUTS[layout](values))
     array = LAYOUTS[layout](np.array(values))
     given = numpy.from_dlpack(array)

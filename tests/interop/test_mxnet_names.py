@@ -49,7 +49,7 @@ def mxnet(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[ModuleTyp
     uninstall_as_mxnet()
 
 
-def found(mxnet: Any, name: str) -> Any:
+def object_of_name(mxnet: Any, name: str) -> Any:
     """Return the object of a name; methods of several classes, and of objects, are those of METHODS."""
     first, _, rest = name.partition(".")
     if first == "method":
@@ -64,33 +64,33 @@ def found(mxnet: Any, name: str) -> Any:
 # --- names of the expressions ---------------------------------------------------------------------
 
 
-def dense(rule: Any = "ones") -> Any:
+def dense_layer(rule: Any = "ones") -> Any:
     layer = nn.Dense(1, in_units=2)
     layer.initialize(rule, ctx=npx.cpu())
-    layer.weight.set_data(started(init.create(rule), 1, 2))
+    layer.weight.set_data(array_by_rule(init.create(rule), 1, 2))
     return layer
 
 
-def filled(container: Any) -> Any:
+def with_two_layers(container: Any) -> Any:
     container.add(nn.Dense(3, activation="relu"), nn.Dense(1))
     return container
 
 
-def net() -> Any:
-    return initialized(filled(nn.Sequential()))
+def initialized_net() -> Any:
+    return initialized(with_two_layers(nn.Sequential()))
 
 
 def hybrid() -> Any:
-    return filled(nn.HybridSequential())
+    return with_two_layers(nn.HybridSequential())
 
 
-def started(rule: Any, *shape: int) -> Any:
+def array_by_rule(rule: Any, *shape: int) -> Any:
     array = np.zeros(shape)
     rule(array)
     return array
 
 
-def slope(function: Any, at: float) -> float:
+def slope_at(function: Any, at: float) -> float:
     x = np.array(at)
     x.attach_grad()
     with autograd.record():
@@ -99,7 +99,7 @@ def slope(function: Any, at: float) -> float:
     return x.grad.item()
 
 
-def trained(layer: Any, x: Any) -> Any:
+def recorded_call(layer: Any, x: Any) -> Any:
     with autograd.record():
         return layer(x)
 
@@ -110,11 +110,11 @@ def predicting(x: Any) -> bool:
 
 
 def trainer(layer: Any = None) -> Any:
-    return gluon.Trainer((layer or dense()).collect_params(), "sgd", {"learning_rate": 0.5})
+    return gluon.Trainer((layer or dense_layer()).collect_params(), "sgd", {"learning_rate": 0.5})
 
 
-def stepped(name: str, settings: dict[str, Any], batch: int = 1) -> list[Any]:
-    layer = dense()
+def weights_after_step(name: str, settings: dict[str, Any], batch: int = 1) -> list[Any]:
+    layer = dense_layer()
     with autograd.record():
         y = layer(np.ones((1, 2)))
     y.backward()
@@ -130,7 +130,7 @@ def loaded(into: Any, source: Any) -> Any:
     return into
 
 
-def exported(block: Any) -> Any:
+def imported_block(block: Any) -> Any:
     """Return the import of an exported block."""
     block.hybridize()
     block(np.ones((1, 2)))
@@ -151,7 +151,7 @@ def near(x: Any, expected: Any, tolerance: float = 1e-6) -> bool:
     return bool(numpy.allclose(x.asnumpy(), expected, rtol=tolerance, atol=tolerance))
 
 
-def raised(function: Any) -> str | None:
+def raised_name(function: Any) -> str | None:
     try:
         function()
     except Exception as error:
@@ -167,13 +167,13 @@ def ratio(transform: Any) -> float:
     return transform(np.full((1, 1, 3), 2.0)).mean().item()
 
 
-def picture() -> Any:
+def picture_from_file() -> Any:
     with tempfile.TemporaryDirectory() as folder:
         Image.new("RGB", (4, 2), "red").save(f"{folder}/x.png")
         return image.imread(f"{folder}/x.png")
 
 
-def folders() -> Any:
+def image_folders() -> Any:
     with tempfile.TemporaryDirectory() as folder:
         for name in ("dog/2.png", "dog/1.png", "cat/3.png", "dog/notes.txt"):
             path = Path(folder, name)
@@ -188,7 +188,7 @@ def folders() -> Any:
 
 @pytest.mark.parametrize("name", sorted(HOLDS))
 def test_each_name_behaves_as_in_mxnet(name: str, mxnet: Any) -> None:
-    assert found(mxnet, name) is not None
+    assert object_of_name(mxnet, name) is not None
     helpers = {name: value for name, value in globals().items() if callable(value)}
     names = {"mx": mxnet, "numpy": numpy, "io": io, **helpers}
     exec("from mxnet import autograd, gluon, init, np, npx, image\nfrom mxnet.gluon import nn, rnn", names)

@@ -21,7 +21,7 @@ ROWS, COLUMNS = 3000, 40  # 960 kB: read in place
 LARGE = (6000, 500)  # an operation on it takes much longer than the rest of a call
 
 
-def values(shape: tuple[int, ...], dtype: str = "float64") -> numpy.ndarray:
+def make_operand(shape: tuple[int, ...], dtype: str = "float64") -> numpy.ndarray:
     numbers = numpy.random.default_rng(3).normal(size=shape) * 4
     return numbers.astype(dtype) if dtype != "bool" else numbers > 3
 
@@ -55,21 +55,21 @@ PRODUCTS: dict[str, Callable[[Any, Any, Any], Any]] = {
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("name", REDUCTIONS)
 def test_reduction_has_the_bits_of_that_of_a_copy(name: str, order: str, dtype: str) -> None:
-    given = ORDERS[order](values((ROWS, COLUMNS), dtype))
+    given = ORDERS[order](make_operand((ROWS, COLUMNS), dtype))
     assert_same_bits(REDUCTIONS[name](given), REDUCTIONS[name](np.array(given)))
 
 
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("name", PRODUCTS)
 def test_product_has_the_bits_of_that_of_a_copy(name: str, order: str) -> None:
-    given = ORDERS[order](values((ROWS, COLUMNS)))
-    v, u = np.array(values((COLUMNS,))), np.array(values((ROWS,)))
+    given = ORDERS[order](make_operand((ROWS, COLUMNS)))
+    v, u = np.array(make_operand((COLUMNS,))), np.array(make_operand((ROWS,)))
     assert_same_bits(PRODUCTS[name](given, v, u), PRODUCTS[name](np.array(given), v, u))
 
 
 @pytest.mark.parametrize("name", ["sum", "max", "argmax", "norm"])
 def test_reduction_has_ended_when_the_call_returns(name: str) -> None:
-    given = values(LARGE)
+    given = make_operand(LARGE)
     expected = REDUCTIONS[name](np.array(given))
     forerun.waitall()  # nothing that is pending makes the call copy the array
     found = REDUCTIONS[name](given)
@@ -80,8 +80,8 @@ def test_reduction_has_ended_when_the_call_returns(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["a @ v", "dot(u, a)", "a @ few", "few @ a", "a @ many"])
 def test_product_does_not_see_writes_after_the_call(name: str) -> None:
-    given = values(LARGE)
-    v, u = np.array(values((LARGE[1],))), np.array(values((LARGE[0],)))
+    given = make_operand(LARGE)
+    v, u = np.array(make_operand((LARGE[1],))), np.array(make_operand((LARGE[0],)))
     expected = PRODUCTS[name](np.array(given), v, u)
     forerun.waitall()
     found = PRODUCTS[name](given, v, u)
@@ -92,7 +92,7 @@ def test_product_does_not_see_writes_after_the_call(name: str) -> None:
 
 @pytest.mark.parametrize("is_operand", [True, False])
 def test_operations_that_take_long_are_not_waited_for(is_operand: bool) -> None:
-    given, v = values((ROWS, COLUMNS)), np.array(values((COLUMNS,)))
+    given, v = make_operand((ROWS, COLUMNS)), np.array(make_operand((COLUMNS,)))
     with HeldTask(v) as task:
         release = threading.Timer(10, task.go.set)  # of a call that waits for the task after all
         release.start()
@@ -106,7 +106,7 @@ def test_operations_that_take_long_are_not_waited_for(is_operand: bool) -> None:
 
 
 def test_calls_do_not_wait_behind_a_closed_gate() -> None:
-    given, v = values((ROWS, COLUMNS)), np.array(values((COLUMNS,)))
+    given, v = make_operand((ROWS, COLUMNS)), np.array(make_operand((COLUMNS,)))
     expected = np.matmul(np.array(given), v), np.sum(np.array(given))
     with closed_gate():
         product, total = np.matmul(given, v), np.sum(given)
@@ -118,7 +118,7 @@ def test_calls_do_not_wait_behind_a_closed_gate() -> None:
 
 
 def test_a_guard_against_waits_gets_a_copy() -> None:
-    given, v = values((ROWS, COLUMNS)), np.array(values((COLUMNS,)))
+    given, v = make_operand((ROWS, COLUMNS)), np.array(make_operand((COLUMNS,)))
     with profiler.guard("raise"):
         product = np.matmul(given, v)
         given[:] = 0
@@ -126,7 +126,7 @@ def test_a_guard_against_waits_gets_a_copy() -> None:
 
 
 def test_gradients_are_of_the_values_at_the_call() -> None:
-    given, v = values((ROWS, COLUMNS)), np.array(values((COLUMNS,)))
+    given, v = make_operand((ROWS, COLUMNS)), np.array(make_operand((COLUMNS,)))
     v.attach_grad()
     with autograd.record():
         total = np.matmul(given, v).sum()
@@ -137,7 +137,7 @@ def test_gradients_are_of_the_values_at_the_call() -> None:
 
 
 def test_memory_is_not_kept() -> None:
-    given, v = values((ROWS, COLUMNS)), np.array(values((COLUMNS,)))
+    given, v = make_operand((ROWS, COLUMNS)), np.array(make_operand((COLUMNS,)))
     before = sys.getrefcount(given)
     for _ in range(5):
         np.matmul(given, v)
@@ -149,7 +149,7 @@ def test_memory_is_not_kept() -> None:
 
 
 def test_a_call_is_counted_as_a_wait_with_its_line() -> None:
-    given = values(LARGE)
+    given = make_operand(LARGE)
     forerun.waitall()
     with profiler.record() as recorded:
         np.sum(given)
@@ -164,7 +164,7 @@ def test_bools_of_any_nonzero_byte_are_true(name: str) -> None:
 
 
 def test_failure_of_the_other_operand_is_raised_by_the_read() -> None:
-    given, v = values((ROWS, COLUMNS)), np.array(values((COLUMNS,)))
+    given, v = make_operand((ROWS, COLUMNS)), np.array(make_operand((COLUMNS,)))
     with HeldTask(v, fails="lost") as task:
         task.go.set()
         product = np.matmul(given, task.result)
@@ -173,7 +173,7 @@ def test_failure_of_the_other_operand_is_raised_by_the_read() -> None:
 
 
 def test_threads_read_one_array() -> None:
-    given = values(LARGE)
+    given = make_operand(LARGE)
     expected = np.sum(np.array(given)).item()
     found: list[float] = []
     threads = [threading.Thread(target=lambda: found.append(np.sum(given).item())) for _ in range(4)]
@@ -186,14 +186,14 @@ def test_threads_read_one_array() -> None:
 
 @pytest.mark.parametrize("kind", ["rows", "columns", "part"])
 def test_copies_have_the_order_of_numpy_s_copies(kind: str) -> None:
-    given = ORDERS[kind](values((30, 4)))
+    given = ORDERS[kind](make_operand((30, 4)))
     assert np.array(given).flags.f_contiguous == given.copy(order="K").flags.f_contiguous
     assert_same_bits(np.array(given), given)
     assert np.ascontiguousarray(given).flags.c_contiguous
 
 
 def test_captured_calls_have_the_values_at_the_capture() -> None:
-    given, v = values((ROWS, COLUMNS)), np.array(values((COLUMNS,)))
+    given, v = make_operand((ROWS, COLUMNS)), np.array(make_operand((COLUMNS,)))
     expected = v @ np.array(given.T)
     function = forerun.hybrid(lambda x: x @ given.T)
     for _ in range(3):
@@ -202,7 +202,7 @@ def test_captured_calls_have_the_values_at_the_capture() -> None:
 
 
 def test_host_tasks_use_arrays_of_numpy() -> None:
-    given = values((ROWS, COLUMNS))
+    given = make_operand((ROWS, COLUMNS))
     total = np.sum(np.array(given))
     found = host(lambda: np.sum(given).item(), [], [((), "float64")])[0]
     assert_same_bits(found, total)

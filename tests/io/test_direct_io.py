@@ -27,7 +27,7 @@ from forerun._io.atomic_write import replacing
 from forerun.safetensors import load_file, safe_open, save_file
 from forerun.testing import assert_same_bits, closed_gate
 from tests.support.engine.settings import configured
-from tests.support.files.direct_io import BLOCK, LEAST, PIECE, cached_bytes, direct_reads, file_system_kind, values
+from tests.support.files.direct_io import BLOCK, LEAST, PIECE, byte_array, cached_bytes, direct_reads, file_system_kind
 from tests.support.processes import subprocesses
 
 SIZES = [0, 1, LEAST - 1, LEAST, LEAST + 1, LEAST + BLOCK - 1, LEAST + BLOCK, PIECE + LEAST + 5, 3 * PIECE - 1]
@@ -52,7 +52,7 @@ def tried_writes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 class TestTheSameFile:
     @pytest.mark.parametrize("n", SIZES)
     def test_of_any_size(self, n: int, tmp_path: Path) -> None:
-        x = values(n)
+        x = byte_array(n)
         array = np.array(x)
         sizes = {
             "x.npy": np.save(tmp_path / "x", array), "xs.npz": np.savez(tmp_path / "xs", array, small=array[:7]),
@@ -71,7 +71,7 @@ class TestTheSameFile:
 
     @pytest.mark.parametrize("layout", ["turned", "stepped", "from the second on", "from the second block on"])
     def test_of_any_layout(self, engine: str, layout: str, tmp_path: Path) -> None:
-        x = np.array(values(PIECE + LEAST)).reshape(-1, BLOCK)
+        x = np.array(byte_array(PIECE + LEAST)).reshape(-1, BLOCK)
         view = {"turned": x.T, "stepped": x[:, ::2], "from the second on": x.reshape(-1)[1:]}.get(layout, x[1:])
         np.save(tmp_path / "x", view)
         assert numpy.load(tmp_path / "x.npy").flags.fnc == (layout == "turned")
@@ -79,7 +79,7 @@ class TestTheSameFile:
 
     def test_memory_of_other_libraries(self, tmp_path: Path) -> None:
         """It begins anywhere."""
-        x = values(2 * LEAST)
+        x = byte_array(2 * LEAST)
         for start in range(1, 130, 64):
             np.save(tmp_path / "x", x[start:])
             assert_same_bits(numpy.load(tmp_path / "x.npy"), x[start:])
@@ -87,7 +87,7 @@ class TestTheSameFile:
     def test_on_a_file_system_in_memory(self) -> None:
         import tempfile
 
-        x = values(PIECE + LEAST + 5)
+        x = byte_array(PIECE + LEAST + 5)
         with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
             np.save(f"{folder}/x", np.array(x))
             assert_same_bits(numpy.load(f"{folder}/x.npy"), x)
@@ -100,19 +100,24 @@ class TestWhereValuesBegin:
             return file.tell()
 
     def test_small_files_equal_numpys(self, tmp_path: Path) -> None:
-        for x in (values(0), values(100), values(LEAST - 1).reshape(3, -1), numpy.float32(1)):
+        for x in (byte_array(0), byte_array(100), byte_array(LEAST - 1).reshape(3, -1), numpy.float32(1)):
             np.save(tmp_path / "x", np.array(x))
             numpy.save(tmp_path / "y", x)
             assert (tmp_path / "x.npy").read_bytes() == (tmp_path / "y.npy").read_bytes()
 
     def test_values_of_large_files_are_aligned_to_a_block(self, tmp_path: Path) -> None:
         for shape in [(LEAST,), (2,) * 20, (1,) * 60 + (LEAST,)]:
-            np.save(tmp_path / "x", np.array(values(LEAST).reshape(shape)))
+            np.save(tmp_path / "x", np.array(byte_array(LEAST).reshape(shape)))
             assert self.start(tmp_path / "x.npy") == BLOCK
             assert numpy.load(tmp_path / "x.npy").shape == shape
 
     def test_in_an_archive(self, tmp_path: Path) -> None:
-        arrays = {"a": values(3), "b": values(LEAST), "c": values(LEAST + 1), "d" * 99: values(2 * LEAST)}
+        arrays = {
+            "a": byte_array(3),
+            "b": byte_array(LEAST),
+            "c": byte_array(LEAST + 1),
+            "d" * 99: byte_array(2 * LEAST),
+        }
         np.savez(tmp_path / "x", **{name: np.array(x) for name, x in arrays.items()})
         data = (tmp_path / "x.npz").read_bytes()
         for name, x in arrays.items():
@@ -120,19 +125,21 @@ class TestWhereValuesBegin:
             assert_same_bits(numpy.load(tmp_path / "x.npz")[name], x)
 
     def test_not_in_an_archive_that_is_compressed(self, tmp_path: Path) -> None:
-        np.savez_compressed(tmp_path / "x", np.array(values(LEAST)))
+        np.savez_compressed(tmp_path / "x", np.array(byte_array(LEAST)))
         with zipfile.ZipFile(tmp_path / "x.npz") as archive:
             assert archive.infolist()[0].file_size == LEAST + 128
 
     def test_in_a_stream(self) -> None:
         file = io.BytesIO()
-        np.save(file, np.array(values(LEAST)))
+        np.save(file, np.array(byte_array(LEAST)))
         assert len(file.getvalue()) == LEAST + 128
 
     def test_tensors_of_whole_blocks_come_first(self, tmp_path: Path) -> None:
         arrays = {
-            "double": values(LEAST + 8).view("f8"), "bytes": values(LEAST), "small": values(BLOCK).view("f8"),
-            "float": values(2 * LEAST).view("f4"), "odd": values(LEAST + 1), "half": values(LEAST + 2).view("f2"),
+            "double": byte_array(LEAST + 8).view("f8"), "bytes": byte_array(LEAST),
+            "small": byte_array(BLOCK).view("f8"),
+            "float": byte_array(2 * LEAST).view("f4"), "odd": byte_array(LEAST + 1),
+            "half": byte_array(LEAST + 2).view("f2"),
         }  # fmt: skip
         save_file({name: np.array(x) for name, x in arrays.items()}, tmp_path / "x", {"by": "me"})
         data = (tmp_path / "x").read_bytes()
@@ -160,17 +167,17 @@ class TestWithoutACopy:
         self, write: Callable[[Path, Any], Any], tried_writes: list[int], tmp_path: Path
     ) -> None:
         pieces = 1 if file_system_kind(tmp_path) == "none" else 3
-        write(tmp_path / "x.npz", np.array(values(2 * PIECE + LEAST + 5))).wait()
+        write(tmp_path / "x.npz", np.array(byte_array(2 * PIECE + LEAST + 5))).wait()
         assert len(tried_writes) == pieces
 
     def test_direct_writes_bypass_the_page_cache(self, tried_writes: list[int], tmp_path: Path) -> None:
         """But for the header and the end, and files on file systems without a device."""
         if file_system_kind(tmp_path) == "device":
-            np.save(tmp_path / "x", np.array(values(2 * PIECE + LEAST + 5)))
+            np.save(tmp_path / "x", np.array(byte_array(2 * PIECE + LEAST + 5)))
             assert cached_bytes(tmp_path / "x.npy") <= 2 * BLOCK
 
     def test_not_for_small_or_unaligned_or_compressed_arrays(self, tried_writes: list[int], tmp_path: Path) -> None:
-        x = np.array(values(3 * LEAST))  # the write gets a copy of a part of 2 MiB or less
+        x = np.array(byte_array(3 * LEAST))  # the write gets a copy of a part of 2 MiB or less
         np.save(tmp_path / "x", x[1:])
         np.save(tmp_path / "y", x[: LEAST - 1])
         np.savez_compressed(tmp_path / "z", x)
@@ -179,13 +186,13 @@ class TestWithoutACopy:
         assert tried_writes == []
 
     def test_offsets_of_the_file_within_a_block(self, tried_writes: list[int], tmp_path: Path) -> None:
-        x = np.array(values(LEAST))
+        x = np.array(byte_array(LEAST))
         x.wait()
         with replacing(str(tmp_path / "x")) as out:
             out.write(b"a byte")
             npy.write_values(out, x.numpy())
         assert tried_writes == []
-        assert (tmp_path / "x").read_bytes() == b"a byte" + values(LEAST).tobytes()
+        assert (tmp_path / "x").read_bytes() == b"a byte" + byte_array(LEAST).tobytes()
 
 
 class TestWriteErrors:
@@ -193,7 +200,7 @@ class TestWriteErrors:
     def test_a_file_system_that_refuses_the_flag(self, error: int, monkeypatch: Any, tmp_path: Path) -> None:
         tried_writes: list[int] = []
         self.failing(monkeypatch, error, tried_writes)
-        x = values(2 * PIECE)
+        x = byte_array(2 * PIECE)
         np.save(tmp_path / "x", np.array(x))
         assert_same_bits(numpy.load(tmp_path / "x.npy"), x)
         assert len(tried_writes) == 1  # a file is not asked twice
@@ -201,7 +208,7 @@ class TestWriteErrors:
     def test_a_device_of_larger_blocks(self, tried_writes: list[int], monkeypatch: Any, tmp_path: Path) -> None:
         """The system itself refuses places within its blocks."""
         monkeypatch.setattr(direct, "BLOCK", 64)
-        x = values(2 * PIECE)
+        x = byte_array(2 * PIECE)
         np.save(tmp_path / "x", np.array(x))
         assert_same_bits(numpy.load(tmp_path / "x.npy"), x)
         assert len(tried_writes) == (2 if file_system_kind(tmp_path) == "memory" else 1)
@@ -210,7 +217,7 @@ class TestWriteErrors:
         np.save(tmp_path / "x", np.arange(3))
         self.failing(monkeypatch, errno.ENOSPC, [])
         with pytest.raises(OSError, match=r"x\.npy") as caught:
-            np.save(tmp_path / "x", np.array(values(LEAST)))
+            np.save(tmp_path / "x", np.array(byte_array(LEAST)))
         assert caught.value.errno == errno.ENOSPC
         assert np.load(tmp_path / "x.npy").tolist() == [0, 1, 2]
         assert os.listdir(tmp_path) == ["x.npy"]
@@ -242,7 +249,7 @@ class TestWriteErrors:
     def test_partial_writes_are_continued(self, some: int, monkeypatch: Any, tmp_path: Path) -> None:
         real = direct.Direct.write
         monkeypatch.setattr(direct.Direct, "write", lambda file, data: real(file, memoryview(data)[:some]))
-        x = values(2 * PIECE + 5)
+        x = byte_array(2 * PIECE + 5)
         np.save(tmp_path / "x", np.array(x))
         assert_same_bits(numpy.load(tmp_path / "x.npy"), x)
 
@@ -258,7 +265,7 @@ def tried_reads(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[int, int
 class TestReads:
     @pytest.mark.parametrize("n", SIZES)
     def test_of_any_size(self, n: int, tried_reads: list[Any], tmp_path: Path) -> None:
-        x = values(n)
+        x = byte_array(n)
         np.save(tmp_path / "x", np.array(x))
         save_file({"a": np.array(x), "b": np.array(x)}, tmp_path / "x")
         np.savez(tmp_path / "xs", np.array(x))
@@ -268,7 +275,7 @@ class TestReads:
         assert_same_bits(np.fromfile(tmp_path / "x.npy", "u1", offset=(tmp_path / "x.npy").stat().st_size - n), x)
 
     def test_direct_reads_only_if_requested(self, tried_reads: list[Any], tmp_path: Path) -> None:
-        x = values(2 * LEAST + 5)
+        x = byte_array(2 * LEAST + 5)
         np.save(tmp_path / "x", np.array(x))
         with configured(direct_reads=False):
             np.load(tmp_path / "x.npy").wait()
@@ -277,7 +284,7 @@ class TestReads:
         assert tried_reads == ([] if file_system_kind(tmp_path) == "none" else [(BLOCK, 2 * LEAST)])
 
     def test_unaligned_files_written_by_numpy(self, tried_reads: list[Any], tmp_path: Path) -> None:
-        for x in (values(2 * LEAST), values(2 * LEAST).view(">f4")):
+        for x in (byte_array(2 * LEAST), byte_array(2 * LEAST).view(">f4")):
             numpy.save(tmp_path / "x", x)
             assert np.load(tmp_path / "x.npy").numpy().astype(x.dtype).tobytes() == x.tobytes()
         assert tried_reads == []
@@ -290,7 +297,7 @@ class TestReads:
         assert tried_reads or file_system_kind(tmp_path) == "none"
 
     def test_a_part_of_a_tensor(self, tried_reads: list[Any], tmp_path: Path) -> None:
-        x = values(3 * LEAST).reshape(-1, BLOCK)
+        x = byte_array(3 * LEAST).reshape(-1, BLOCK)
         save_file({"x": np.array(x)}, tmp_path / "x")
         with safe_open(tmp_path / "x") as file:
             for part in (slice(1, 500), slice(7, 8), slice(256, 768)):
@@ -299,7 +306,7 @@ class TestReads:
 
     def test_recent_writes_in_the_page_cache(self, tried_reads: list[Any], tmp_path: Path) -> None:
         """It is in the system's page cache, not yet on the disk."""
-        x = values(LEAST)
+        x = byte_array(LEAST)
         np.save(tmp_path / "x", np.array(x))
         for _ in range(3):
             x = x + numpy.uint8(1)
@@ -310,9 +317,9 @@ class TestReads:
         assert len(tried_reads) == (0 if file_system_kind(tmp_path) == "none" else 3)
 
     def test_a_file_that_was_cut_off_meanwhile(self, tried_reads: list[Any], tmp_path: Path) -> None:
-        np.save(tmp_path / "x", np.array(values(PIECE)))
+        np.save(tmp_path / "x", np.array(byte_array(PIECE)))
         for left in (BLOCK, LEAST, LEAST + BLOCK + 1):
-            np.save(tmp_path / "x", np.array(values(PIECE)))
+            np.save(tmp_path / "x", np.array(byte_array(PIECE)))
             with closed_gate():
                 x = np.load(tmp_path / "x.npy")
                 os.truncate(tmp_path / "x.npy", left)
@@ -323,7 +330,7 @@ class TestReads:
     def test_a_file_that_cannot_be_opened_again(
         self, error: int, tried_reads: Any, monkeypatch: Any, tmp_path: Path
     ) -> None:
-        np.save(tmp_path / "x", np.array(values(2 * PIECE)))
+        np.save(tmp_path / "x", np.array(byte_array(2 * PIECE)))
         openings: list[int] = []
 
         def refused(file: direct.Reading) -> int:
@@ -331,20 +338,20 @@ class TestReads:
             raise OSError(error, os.strerror(error))
 
         monkeypatch.setattr(direct.Reading, "_opened", refused)
-        assert_same_bits(np.load(tmp_path / "x.npy"), values(2 * PIECE))
+        assert_same_bits(np.load(tmp_path / "x.npy"), byte_array(2 * PIECE))
         assert openings == [0]  # a file is not asked twice
 
     def test_a_device_of_larger_blocks(self, tried_reads: list[Any], monkeypatch: Any, tmp_path: Path) -> None:
         monkeypatch.setattr(direct, "BLOCK", 64)
         monkeypatch.setattr(issue, "PIECE", LEAST)
-        x = values(3 * LEAST)
+        x = byte_array(3 * LEAST)
         numpy.save(tmp_path / "x", x)
         assert_same_bits(np.load(tmp_path / "x.npy"), x)
         all_of_it = [(128 + i * LEAST, LEAST) for i in range(3)]
         assert tried_reads == all_of_it[: {"device": 1, "memory": 3, "none": 0}[file_system_kind(tmp_path)]]
 
     def test_read_error_raises(self, tried_reads: list[Any], monkeypatch: Any, tmp_path: Path) -> None:
-        np.save(tmp_path / "x", np.array(values(LEAST)))
+        np.save(tmp_path / "x", np.array(byte_array(LEAST)))
 
         real, taken = os.preadv, file_system_kind(tmp_path) != "none"
 
@@ -359,7 +366,7 @@ class TestReads:
         assert caught.value.errno == errno.EIO
 
     def test_no_descriptor_is_left(self, tried_reads: list[Any], tmp_path: Path) -> None:
-        np.save(tmp_path / "x", np.array(values(LEAST)))
+        np.save(tmp_path / "x", np.array(byte_array(LEAST)))
         before = len(os.listdir("/proc/self/fd"))
         for _ in range(5):
             np.load(tmp_path / "x.npy").wait()

@@ -18,7 +18,7 @@ import forerun
 import forerun.safetensors
 from forerun import gluon, np, npx
 from forerun._io import atomic_write as replacing
-from stress.fuzz.files import EXECUTED, Payload, header, npy, npz, trained
+from stress.fuzz.files import EXECUTED, Payload, header, npy, npz, stepped_trainer
 from tests.ops.cases.table import EVERY_DTYPE
 from tests.support.engine.resources import Peak
 
@@ -26,23 +26,23 @@ PACKAGE = Path(forerun.__file__).parent
 HUGE = header("(1000000000000000,)")
 
 
-def read(found: object) -> object:
+def read_all(found: object) -> object:
     """Return the loaded arrays, once all are read."""
     forerun.wait(dict(found) if isinstance(found, Mapping) else found)
     return found
 
 
-def layer() -> gluon.nn.Dense:
+def dense_of_ones() -> gluon.nn.Dense:
     net = gluon.nn.Dense(1, in_units=2)
     net.initialize("ones")
     return net
 
 
 READERS = {
-    "np.load": lambda path: read(np.load(path)),
+    "np.load": lambda path: read_all(np.load(path)),
     "npx.load": npx.load,
-    "load_parameters": lambda path: layer().load_parameters(path),
-    "load_states": lambda path: trained().load_states(path),
+    "load_parameters": lambda path: dense_of_ones().load_parameters(path),
+    "load_states": lambda path: stepped_trainer().load_states(path),
 }
 
 
@@ -99,7 +99,7 @@ class TestReading:
             reader(tmp_path / "nothing")
 
     def test_states_of_another_kind_change_nothing(self, tmp_path):
-        trainer = trained()
+        trainer = stepped_trainer()
         trainer.save_states(tmp_path / "good")
         for lacking in np.load(tmp_path / "good"):
             arrays = {n: v.asnumpy() for n, v in np.load(tmp_path / "good").items() if n != lacking}
@@ -220,7 +220,7 @@ class TestCode:
             "run_path",
             "unpickle",
         }
-        found = {(path.name, name) for path in PACKAGE.rglob("*.py") for name in called(path) if name in evil}
+        found = {(path.name, name) for path in PACKAGE.rglob("*.py") for name in called_functions(path) if name in evil}
         assert found == KNOWN
 
     def test_package_does_not_unpickle(self):
@@ -239,7 +239,7 @@ KNOWN |= {(name, "loads") for name in WORKERS} | {("dask.py", "loads")}  # messa
 HARMLESS = {"re.compile", "platform.system", "json.loads"}
 
 
-def called(path: Path) -> set[str]:
+def called_functions(path: Path) -> set[str]:
     """The names of functions that a file calls, but for those that only share a name with functions that run text."""
     calls = [node.func for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
     return {

@@ -23,7 +23,7 @@ from forerun.safetensors import load_file, save_file
 from forerun.testing import assert_same_bits, closed_gate
 from tests.support.engine import resources
 from tests.support.engine.settings import configured
-from tests.support.files.direct_io import BLOCK, LEAST, PIECE, cached_bytes, direct_reads, file_system_kind, values
+from tests.support.files.direct_io import BLOCK, LEAST, PIECE, byte_array, cached_bytes, direct_reads, file_system_kind
 
 SIZE = 2 * PIECE + LEAST + 5
 
@@ -39,7 +39,7 @@ def tried_reads(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     """A file that the system has on the disk alone, where there is one; but for the header and the end."""
-    np.save(tmp_path / "x", np.array(values(SIZE)))
+    np.save(tmp_path / "x", np.array(byte_array(SIZE)))
     forget(tmp_path / "x.npy")
     if file_system_kind(tmp_path) == "device":
         assert cached_bytes(tmp_path / "x.npy") <= 2 * BLOCK
@@ -69,18 +69,18 @@ ALL_OF_IT = [(BLOCK, PIECE), (BLOCK + PIECE, PIECE), (BLOCK + 2 * PIECE, LEAST)]
 
 class TestDirectOrCached:
     def test_uncached_file(self, engine: str, tried_reads: Any, path: Path) -> None:
-        assert_same_bits(np.load(path), values(SIZE))
+        assert_same_bits(np.load(path), byte_array(SIZE))
         on_a_device(path, tried_reads, ALL_OF_IT)
         if file_system_kind(path.parent) == "device":
             assert cached_bytes(path) < SIZE // 2  # the header's read may have brought some more
 
     def test_cached_file(self, tried_reads: Any, path: Path) -> None:
         remember(path)
-        assert_same_bits(np.load(path), values(SIZE))
+        assert_same_bits(np.load(path), byte_array(SIZE))
         assert tried_reads == []
 
     def test_recently_written_file(self, tried_reads: Any, path: Path) -> None:
-        x = values(SIZE)[::-1]
+        x = byte_array(SIZE)[::-1]
         with open(path, "r+b") as file:
             file.seek(BLOCK)
             file.write(x.tobytes())
@@ -89,33 +89,33 @@ class TestDirectOrCached:
 
     def test_each_piece_for_itself(self, tried_reads: Any, path: Path) -> None:
         remember(path, BLOCK + PIECE, PIECE)
-        assert_same_bits(np.load(path), values(SIZE))
+        assert_same_bits(np.load(path), byte_array(SIZE))
         on_a_device(path, tried_reads, [ALL_OF_IT[0], ALL_OF_IT[2]])
 
     @pytest.mark.parametrize("part", [3, 5])
     def test_a_piece_by_its_greater_part(self, part: int, tried_reads: Any, path: Path) -> None:
         remember(path, BLOCK + PIECE, PIECE * part // 8)
-        assert_same_bits(np.load(path), values(SIZE))
+        assert_same_bits(np.load(path), byte_array(SIZE))
         assert (ALL_OF_IT[1] in tried_reads) == (part < 4 and file_system_kind(path.parent) == "device")
 
     def test_while_a_core_is_free(self, tried_reads: Any, monkeypatch: Any, path: Path) -> None:
         """The next reader finds it in the system's memory."""
         monkeypatch.setattr(core, "cores_taken", lambda: False)
-        assert_same_bits(np.load(path), values(SIZE))
+        assert_same_bits(np.load(path), byte_array(SIZE))
         assert tried_reads == []
         assert file_system_kind(path.parent) == "none" or cached_bytes(path) > SIZE
 
     def test_the_setting_overrides_the_rule(self, tried_reads: Any, monkeypatch: Any, path: Path) -> None:
         with configured(direct_reads=False):
-            assert_same_bits(np.load(path), values(SIZE))
+            assert_same_bits(np.load(path), byte_array(SIZE))
         assert tried_reads == []
         monkeypatch.setattr(core, "cores_taken", lambda: False)
         with configured(direct_reads=True):
-            assert_same_bits(np.load(path), values(SIZE))
+            assert_same_bits(np.load(path), byte_array(SIZE))
         assert tried_reads == (ALL_OF_IT if file_system_kind(path.parent) != "none" else [])
 
     def test_tensors(self, tried_reads: Any, tmp_path: Path) -> None:
-        arrays = {"a": values(LEAST), "b": values(2 * LEAST), "c": values(7)}
+        arrays = {"a": byte_array(LEAST), "b": byte_array(2 * LEAST), "c": byte_array(7)}
         save_file({name: np.array(x) for name, x in arrays.items()}, tmp_path / "x")
         forget(tmp_path / "x")
         found = load_file(tmp_path / "x")
@@ -125,10 +125,10 @@ class TestDirectOrCached:
 
     def test_after_a_save(self, tried_reads: Any, path: Path) -> None:
         for i in range(3):
-            np.save(path, np.array(values(SIZE) + numpy.uint8(i)), wait=False)
+            np.save(path, np.array(byte_array(SIZE) + numpy.uint8(i)), wait=False)
             x = np.load(path)
             np.save(path, np.zeros(SIZE, dtype="u1"), wait=False)
-            assert_same_bits(x, values(SIZE) + numpy.uint8(i))
+            assert_same_bits(x, byte_array(SIZE) + numpy.uint8(i))
 
     def test_the_query_does_not_fill_the_page_cache(self, path: Path) -> None:
         if file_system_kind(path.parent) != "device":
@@ -142,19 +142,19 @@ class TestDirectOrCached:
 class TestSilentFilesystems:
     def test_on_a_file_system_in_memory(self, tried_reads: Any) -> None:
         with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
-            np.save(f"{folder}/x", np.array(values(SIZE)))
-            assert_same_bits(np.load(f"{folder}/x.npy"), values(SIZE))
+            np.save(f"{folder}/x", np.array(byte_array(SIZE)))
+            assert_same_bits(np.load(f"{folder}/x.npy"), byte_array(SIZE))
         assert tried_reads == []
 
     def test_a_file_of_another_user(self, tried_reads: Any, monkeypatch: Any, path: Path) -> None:
         """The system reports then that all of it is cached."""
         monkeypatch.setattr(direct, "_mincore", fake_mincore(lambda pages: pages.fill(1)))
-        assert_same_bits(np.load(path), values(SIZE))
+        assert_same_bits(np.load(path), byte_array(SIZE))
         assert tried_reads == []
 
     def test_a_system_that_does_not_know(self, tried_reads: Any, monkeypatch: Any, path: Path) -> None:
         monkeypatch.setattr(direct, "_mincore", fake_mincore(lambda pages: -1))
-        assert_same_bits(np.load(path), values(SIZE))
+        assert_same_bits(np.load(path), byte_array(SIZE))
         assert tried_reads == []
 
     @pytest.mark.parametrize("error", [OSError(errno.ENODEV, "no maps here"), ValueError("too short")])
@@ -165,14 +165,14 @@ class TestSilentFilesystems:
             raise type(error)(*error.args)
 
         monkeypatch.setattr(mmap, "mmap", refused)
-        assert_same_bits(np.load(path), values(SIZE))
+        assert_same_bits(np.load(path), byte_array(SIZE))
         assert tried_reads == []
 
     @pytest.mark.parametrize("error", [errno.EINVAL, errno.EOPNOTSUPP])
     def test_a_file_system_that_refuses(self, error: int, tried_reads: Any, monkeypatch: Any, path: Path) -> None:
         monkeypatch.setattr(direct, "_mincore", fake_mincore(lambda pages: pages.fill(0)))
-        tried = failing(monkeypatch, error)
-        assert_same_bits(np.load(path), values(SIZE))
+        tried = let_direct_reads_fail(monkeypatch, error)
+        assert_same_bits(np.load(path), byte_array(SIZE))
         assert len(tried) <= 1  # a file is not asked twice
 
 
@@ -187,7 +187,7 @@ def fake_mincore(fill: Callable[[Any], int | None]) -> Callable[[], Callable[[in
     return lambda: mincore
 
 
-def failing(monkeypatch: pytest.MonkeyPatch, error: int) -> list[int]:
+def let_direct_reads_fail(monkeypatch: pytest.MonkeyPatch, error: int) -> list[int]:
     """Lets reads without a copy fail; each one that does is noted."""
     real, found = os.preadv, list[int]()
 
@@ -222,7 +222,7 @@ class TestReadErrors:
 
     def test_read_error_raises(self, tried_reads: Any, monkeypatch: Any, path: Path) -> None:
         monkeypatch.setattr(direct, "_mincore", fake_mincore(lambda pages: pages.fill(0)))
-        tried = failing(monkeypatch, errno.EIO)
+        tried = let_direct_reads_fail(monkeypatch, errno.EIO)
         if file_system_kind(path.parent) == "none":
             return
         with pytest.raises(OSError, match="Input/output error") as caught:
@@ -257,5 +257,5 @@ class TestCores:
         real, found = _core.cores_taken, list[bool]()
         monkeypatch.setattr(core, "cores_taken", lambda: found.append(real()) or found[-1])
         with configured(workers=1):
-            assert_same_bits(np.load(path), values(SIZE))
+            assert_same_bits(np.load(path), byte_array(SIZE))
         assert found == [False]

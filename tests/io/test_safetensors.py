@@ -26,7 +26,7 @@ DTYPES = ["?", "u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f2", "f4", "f8",
 SHAPES = [(), (3,), (0, 2), (2, 3, 5), (1, 7)]
 
 
-def samples() -> dict[str, numpy.ndarray]:
+def tensor_samples() -> dict[str, numpy.ndarray]:
     rng = numpy.random.default_rng(1)
     return {
         f"{numpy.dtype(dtype).name} {shape}": (rng.integers(0, 2 if dtype == "?" else 100, shape)).astype(dtype)
@@ -46,26 +46,26 @@ def tensor(kind: Any = "F32", shape: Any = (2,), offsets: Any = (0, 8)) -> dict[
 
 class TestBothWays:
     def test_the_package_reads_written_files(self, tmp_path: Path) -> None:
-        arrays = {name: np.array(x, dtype=x.dtype) for name, x in samples().items()}
+        arrays = {name: np.array(x, dtype=x.dtype) for name, x in tensor_samples().items()}
         size = save_file(arrays, tmp_path / "x", {"by": "me", "ü": "é"})
         assert size.item() == (tmp_path / "x").stat().st_size
-        assert_all_same_bits(reference.load_file(tmp_path / "x"), samples())
+        assert_all_same_bits(reference.load_file(tmp_path / "x"), tensor_samples())
         with safetensors.safe_open(tmp_path / "x", "np") as file:
             assert file.metadata() == {"by": "me", "ü": "é"}
 
     def test_files_written_by_the_safetensors_package(self, tmp_path: Path) -> None:
-        reference.save_file(samples(), tmp_path / "x", {"by": "them"})
-        assert_all_same_bits(load_file(tmp_path / "x"), samples())
+        reference.save_file(tensor_samples(), tmp_path / "x", {"by": "them"})
+        assert_all_same_bits(load_file(tmp_path / "x"), tensor_samples())
         with safe_open(tmp_path / "x") as file:
             assert file.metadata() == {"by": "them"}
-            assert_all_same_bits({name: file.get_tensor(name) for name in file.keys()}, samples())  # noqa: SIM118
+            assert_all_same_bits({name: file.get_tensor(name) for name in file.keys()}, tensor_samples())  # noqa: SIM118
 
     def test_bytes(self) -> None:
         known = {
-            name: x for name, x in samples().items() if x.dtype != BF16
+            name: x for name, x in tensor_samples().items() if x.dtype != BF16
         }  # the package's own reader of bytes lacks it
         assert_all_same_bits(reference.load(save(known)), known)
-        assert_all_same_bits(load(reference.save(samples())), samples())
+        assert_all_same_bits(load(reference.save(tensor_samples())), tensor_samples())
 
     def test_no_tensors_and_no_metadata(self, tmp_path: Path) -> None:
         save_file({}, tmp_path / "x")
@@ -74,11 +74,11 @@ class TestBothWays:
             assert file.metadata() is None
 
     def test_values_begin_where_their_dtype_may(self) -> None:
-        data = save(samples())
+        data = save(tensor_samples())
         length = int.from_bytes(data[:8], "little")
         assert length % 8 == 0
         for name, entry in json.loads(data[8 : 8 + length]).items():
-            assert entry["data_offsets"][0] % samples()[name].dtype.itemsize == 0
+            assert entry["data_offsets"][0] % tensor_samples()[name].dtype.itemsize == 0
 
     def test_any_layout(self, tmp_path: Path) -> None:
         x = np.arange(24).reshape(2, 3, 4)

@@ -29,7 +29,7 @@ VALUES = numpy.arange(12.0, dtype="float32").reshape(3, 4)
 Save = Callable[..., Any]
 
 
-def layer_of(x: Any) -> Any:
+def layer_with_weight(x: Any) -> Any:
     layer = gluon.nn.Dense(3, in_units=4, use_bias=False)
     layer.initialize()
     layer.weight.set_data(x)
@@ -70,15 +70,15 @@ SAVES: dict[str, tuple[str, Save, Callable[[Path], Any]]] = {
         "x", lambda file, x, **how: spelled.save({"x": x}, file, **how), lambda file: numpy.load(file)["x"]
     ),
     "save_parameters": (
-        "x", lambda file, x, **how: layer_of(x).save_parameters(file, **how),
+        "x", lambda file, x, **how: layer_with_weight(x).save_parameters(file, **how),
         lambda file: numpy.load(file)["weight"],
     ),
     "save_parameters, safetensors": (
-        "x.safetensors", lambda file, x, **how: layer_of(x).save_parameters(file, **how),
+        "x.safetensors", lambda file, x, **how: layer_with_weight(x).save_parameters(file, **how),
         lambda file: reference.load_file(file)["weight"],
     ),
     "ParameterDict.save": (
-        "x", lambda file, x, **how: layer_of(x).collect_params().save(file, **how),
+        "x", lambda file, x, **how: layer_with_weight(x).collect_params().save(file, **how),
         lambda file: numpy.load(file)["weight"],
     ),
     "save_states": (

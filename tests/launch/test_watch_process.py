@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator
 
@@ -10,12 +9,13 @@ import pytest
 
 from forerun import _core
 from forerun._launch import link, watch
+from tests.support.engine.resources import open_files
 
 
 @pytest.fixture(name="ranks")
 def two_connected_ranks() -> Iterator[list[link.Link]]:
     """Connections of ranks 0 and 1, both of this process, with quick heartbeats."""
-    before = open_files()
+    before = len(open_files())
     address, key = watch.start_beside(2, everywhere=False)
     found = [link.Link(address, key, rank, launched=False) for rank in (0, 1)]
     for each in found:
@@ -24,12 +24,8 @@ def two_connected_ranks() -> Iterator[list[link.Link]]:
     for each in found:
         each.close()
     end = time.monotonic() + 10
-    while open_files() > before and time.monotonic() < end:  # native threads close some at their next beat
+    while len(open_files()) > before and time.monotonic() < end:  # native threads close some at their next beat
         time.sleep(0.01)
-
-
-def open_files() -> int:
-    return len(os.listdir("/proc/self/fd"))
 
 
 def failure_of(rank: link.Link) -> str:

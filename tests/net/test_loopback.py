@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+from tests.support.processes.subprocesses import run_python
 
 # Each program opens a network of three ranks, all of which do the same as this one.
 PRELUDE = """
@@ -27,14 +26,14 @@ def allreduce(x):
 """
 
 
-def output(program: str) -> list[str]:
-    done = subprocess.run([sys.executable, "-c", PRELUDE + program], capture_output=True, text=True, timeout=60)
+def printed_lines(program: str) -> list[str]:
+    done = run_python(PRELUDE + program)
     assert done.returncode == 0, done.stderr
     return done.stdout.split("\n")[:-1]
 
 
 def test_collectives_run_ahead_and_keep_their_order() -> None:
-    assert output("""
+    assert printed_lines("""
 _core.net_open_loopback(3, 1.0)
 x = np.arange(4.0)
 y = allreduce(x)
@@ -46,7 +45,7 @@ print(_core.net_leave(), _core.net_failed())
 
 
 def test_later_writes_do_not_change_a_reduced_operand() -> None:
-    assert output("""
+    assert printed_lines("""
 _core.net_open_loopback(3, 0.05)
 x = np.ones(3)
 y = allreduce(x)
@@ -56,7 +55,7 @@ print(y.tolist(), x.tolist())
 
 
 def test_other_kinds() -> None:
-    assert output("""
+    assert printed_lines("""
 _core.net_open_loopback(3)
 x = np.arange(2.0)
 print(_core.net_issue("allgather", ALLGATHER, NONE, 0, 0, 2, token, x, ((3, 2), x.dtype)).tolist())
@@ -67,7 +66,7 @@ print(token.tolist())
 
 
 def test_ranks_that_do_something_else_are_an_error_that_names_both_lines() -> None:
-    found = output("""
+    found = printed_lines("""
 _core.net_open_loopback(3, differs_at=2)
 a = allreduce(np.ones(2))
 b = allreduce(np.ones(3))
@@ -87,7 +86,7 @@ print((np.ones(2) + 1).tolist(), _core.net_failed())
 
 
 def test_a_failure_ends_all_in_flight_and_all_later_operations() -> None:
-    found = output("""
+    found = printed_lines("""
 _core.net_open_loopback(3, 60.0)
 a = allreduce(np.ones(2))
 b = a * 2
@@ -104,7 +103,7 @@ print(_core.net_leave())
 
 
 def test_a_network_that_refuses_an_operation_fails_it() -> None:
-    assert output("""
+    assert printed_lines("""
 _core.net_open_loopback(3, fails_at=1)
 try:
     allreduce(np.ones(2)).tolist()
@@ -115,7 +114,7 @@ except RankFailed as error:
 
 def test_a_program_that_captured_the_first_collective_keeps_the_order() -> None:
     """The array that keeps the order was made meanwhile; each run must write the same one."""
-    assert output("""
+    assert printed_lines("""
 import os
 os.environ.update(FORERUN_RANK="0", FORERUN_SIZE="3")
 import forerun

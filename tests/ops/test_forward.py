@@ -48,7 +48,7 @@ def test_no_op_has_two_rows() -> None:
 # --- comparing ------------------------------------------------------------------------------------
 
 
-def check(case: Case, got: Any, want: Any, what: str) -> None:
+def check_result(case: Case, got: Any, want: Any, what: str) -> None:
     """Compares one result: exactly, or within the row's number of roundings."""
     if not isinstance(got, ndarray):
         assert type(got) is type(want), what
@@ -101,7 +101,7 @@ def test_values(case: Case, engine: str) -> None:
             want = reference_of(case, args, compared)
             assert len(got) == len(want)
             for g, w in zip(got, want):
-                check(case, g, w, f"{case.name}, sample {i}, {dtype}")
+                check_result(case, g, w, f"{case.name}, sample {i}, {dtype}")
 
 
 def reference_of(case: Case, args: tuple[Any, ...], compared: Callable[..., Any]) -> list[Any]:
@@ -115,36 +115,36 @@ def reference_of(case: Case, args: tuple[Any, ...], compared: Callable[..., Any]
 View = tuple[tuple[int, ...], Callable[[Any], Any]]
 
 
-def plain(x: Any) -> Any:
+def unchanged(x: Any) -> Any:
     """The array as it is."""
     return x
 
 
-DENSE: View = (3, 5), plain
-SPREAD: View = (3, 1), plain
+DENSE: View = (3, 5), unchanged
+SPREAD: View = (3, 1), unchanged
 LAYOUTS: dict[str, tuple[View, View]] = {
     "dense": (DENSE, DENSE),
     "transposed": (((5, 3), lambda x: x.T), ((5, 3), lambda x: x.T)),
     "transposed and dense": (((5, 3), lambda x: x.T), DENSE),
-    "every second": (((41,), lambda x: x[::2]), ((21,), plain)),
+    "every second": (((41,), lambda x: x[::2]), ((21,), unchanged)),
     "backwards": (((21,), lambda x: x[::-1]), ((63,), lambda x: x[::-3])),
-    "strided rows and columns": (((7, 11), lambda x: x[::2, ::-2]), ((4, 6), plain)),
-    "broadcast": (((4, 1, 5), plain), SPREAD),
-    "a view of one element": (((1,), lambda x: x[0]), ((4,), plain)),
-    "zero dimensions": (((), plain), ((), plain)),
-    "one element": (((1,), plain), ((1,), plain)),
+    "strided rows and columns": (((7, 11), lambda x: x[::2, ::-2]), ((4, 6), unchanged)),
+    "broadcast": (((4, 1, 5), unchanged), SPREAD),
+    "a view of one element": (((1,), lambda x: x[0]), ((4,), unchanged)),
+    "zero dimensions": (((), unchanged), ((), unchanged)),
+    "one element": (((1,), unchanged), ((1,), unchanged)),
     "three dimensions, permuted": (
         ((2, 3, 4), lambda x: x.transpose(2, 0, 1)),
-        ((4, 2, 3), plain),
+        ((4, 2, 3), unchanged),
     ),
-    "empty": (((0, 3), plain), ((3,), plain)),
-    "odd length": (((1023,), plain), ((1023,), plain)),
+    "empty": (((0, 3), unchanged), ((3,), unchanged)),
+    "odd length": (((1023,), unchanged), ((1023,), unchanged)),
 }
 LONG: dict[str, tuple[View, View]] = {
-    "below a tile": (((8191,), plain), ((8191,), plain)),
-    "above a tile": (((8193,), plain), ((8193,), plain)),
-    "above a large tile": (((65537,), plain), ((1,), plain)),
-    "long rows": (((3, 8193), plain), ((8193,), plain)),
+    "below a tile": (((8191,), unchanged), ((8191,), unchanged)),
+    "above a tile": (((8193,), unchanged), ((8193,), unchanged)),
+    "above a large tile": (((65537,), unchanged), ((1,), unchanged)),
+    "long rows": (((3, 8193), unchanged), ((8193,), unchanged)),
     "long and backwards": (((8193,), lambda x: x[::-1]), ((16386,), lambda x: x[::2])),
 }
 
@@ -154,7 +154,7 @@ SPECIAL = {
 }
 
 
-def operands(case: Case, dtype: numpy.dtype) -> list[numpy.dtype]:
+def operand_dtypes(case: Case, dtype: numpy.dtype) -> list[numpy.dtype]:
     """The dtypes of the op's inputs when it is tried with `dtype`."""
     found: list[numpy.dtype] = []
     mapped(lambda a: found.append(a.dtype), case.arguments(dtype)[0])
@@ -164,7 +164,7 @@ def operands(case: Case, dtype: numpy.dtype) -> list[numpy.dtype]:
 def laid_out(case: Case, dtype: numpy.dtype, views: tuple[View, View]) -> tuple[list[Any], list[Any]]:
     """Operands of a layout for the op and for its reference: views are made after the arrays."""
     forerun_operands, numpy_operands = [], []
-    for k, kind in enumerate(operands(case, dtype)):
+    for k, kind in enumerate(operand_dtypes(case, dtype)):
         shape, view = views[k % 2]
         values = case.draw(kind, seed=k)(*shape)
         forerun_operands.append(view(to_forerun(values)))
@@ -199,10 +199,10 @@ def test_lengths_around_tiles(case: Case, label: str) -> None:
             compare_bits(case, *laid_out(case, dtype, LONG[label]), f"{case.name}, {dtype}")
 
 
-def special(dtype: numpy.dtype) -> numpy.ndarray:
+def edge_values(dtype: numpy.dtype) -> numpy.ndarray:
     """Values at the edges of a dtype."""
     if dtype.kind == "c":
-        parts = special(numpy.dtype(f"f{dtype.itemsize // 2}"))
+        parts = edge_values(numpy.dtype(f"f{dtype.itemsize // 2}"))
         grid = numpy.empty((len(parts), len(parts)), dtype)
         grid.real, grid.imag = parts[:, None], parts
         return grid.ravel()
@@ -219,8 +219,8 @@ def special(dtype: numpy.dtype) -> numpy.ndarray:
 @by_name(UFUNCS)
 def test_special_values(case: Case) -> None:
     for dtype in case.dtype_list():
-        kinds = operands(case, dtype)
-        values = [special(kind) for kind in kinds]
+        kinds = operand_dtypes(case, dtype)
+        values = [edge_values(kind) for kind in kinds]
         if case.name in ("np.power", "np.float_power") and dtype.kind == "i":
             values[1] = values[1][values[1] >= 0]  # others are an error
         if len(values) == 1:
@@ -249,12 +249,12 @@ def test_ufuncs_reject_the_same_dtypes_as_numpy(case: Case) -> None:
 # --- large reductions and products, in every layout -----------------------------------------------
 
 REDUCED: dict[str, View] = {
-    "dense": ((33, 257), plain),
+    "dense": ((33, 257), unchanged),
     "transposed": ((33, 257), lambda x: x.T),
     "strided": ((66, 514), lambda x: x[::2, ::2]),
     "backwards": ((33, 257), lambda x: x[::-1, ::-1]),
-    "long": ((1, 40961), plain),
-    "tall": ((20011, 2), plain),
+    "long": ((1, 40961), unchanged),
+    "tall": ((20011, 2), unchanged),
     "broadcast": ((257,), lambda x: np.broadcast_to(x, (33, 257))),
     "broadcast column": ((33, 1), lambda x: np.broadcast_to(x, (33, 257))),
 }

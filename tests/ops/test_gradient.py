@@ -11,10 +11,10 @@ import pytest
 from forerun import autograd, np
 from tests.ops.cases import CASES
 from tests.ops.cases.compare import by_name
-from tests.ops.cases.table import NONE, ZERO, Case, call, mapped, results, to_forerun
+from tests.ops.cases.table import NONE, ZERO, Case, call_with_sample, mapped, results, to_forerun
 from tests.support.comparison.gradients import (
     Function,
-    assert_close,
+    assert_gradient_close,
     central_differences,
     gradients,
     leaves,
@@ -30,7 +30,7 @@ ANY_PHASE = {"np.linalg.eig", "np.linalg.eigh", "np.linalg.svd"}
 COMPLEX = [c for c in DIFFERENTIABLE if "c" in c.dtypes and c.name not in ANY_PHASE]
 
 
-def samples(case: Case, dtype: str) -> list[tuple[list[numpy.ndarray], Callable[[list[Any]], Any]]]:
+def samples_and_functions(case: Case, dtype: str) -> list[tuple[list[numpy.ndarray], Callable[[list[Any]], Any]]]:
     """For each sample: its arrays, and the op as a function of a list of arrays in their places."""
     found = []
     for args in case.arguments(dtype):
@@ -39,7 +39,7 @@ def samples(case: Case, dtype: str) -> list[tuple[list[numpy.ndarray], Callable[
 
         def function(values: list[Any], args: Any = args) -> Any:
             rest = iter(values)
-            return call(case.op, mapped(lambda _: next(rest), args))
+            return call_with_sample(case.op, mapped(lambda _: next(rest), args))
 
         found.append((arrays, function))
     return found
@@ -50,19 +50,15 @@ def wanted(case: Case, arrays: list[numpy.ndarray]) -> list[int]:
     return [i for i in case.grad if i < len(arrays) and arrays[i].dtype.kind in "fc"]
 
 
-def symmetric(case: Case, slope: numpy.ndarray) -> numpy.ndarray:
-    return symmetrized(slope) if case.name in SYMMETRIC else slope
-
-
 def check_first_order(case: Case, dtype: str) -> None:
-    for k, (arrays, function) in enumerate(samples(case, dtype)):
+    for k, (arrays, function) in enumerate(samples_and_functions(case, dtype)):
         places = wanted(case, arrays)
         _, found = gradients(function, arrays, places, create_graph=False)
         for i, g in zip(places, found):
             want = central_differences(
                 lambda f=function, a=arrays: weighted_sum(f([to_forerun(x) for x in a])).item(), arrays[i]
             )
-            assert_close(g, symmetric(case, want), f"{case.name}, sample {k}, operand {i}")
+            assert_gradient_close(g, symmetrized(want, case.name in SYMMETRIC), f"{case.name}, sample {k}, operand {i}")
 
 
 @by_name(DIFFERENTIABLE)
@@ -73,7 +69,7 @@ def test_first_order(case: Case) -> None:
 @by_name(DIFFERENTIABLE)
 def test_second_order(case: Case) -> None:
     """The gradient of the gradient's weighted sum, where it is on the tape; otherwise that must not change."""
-    for k, (arrays, function) in enumerate(samples(case, "float64")):
+    for k, (arrays, function) in enumerate(samples_and_functions(case, "float64")):
         places = wanted(case, arrays)
 
         def inner(function: Function = function, arrays: Any = arrays, places: Any = places) -> float:
@@ -87,8 +83,10 @@ def test_second_order(case: Case) -> None:
             total = weighted_sum(first)
         found = [np.zeros_like(x) for x in variables] if total.node is None else autograd.grad(total, variables)
         for i, g in zip(places, found):
-            assert_close(
-                g, symmetric(case, central_differences(inner, arrays[i])), f"{case.name}, sample {k}, operand {i}"
+            assert_gradient_close(
+                g,
+                symmetrized(central_differences(inner, arrays[i]), case.name in SYMMETRIC),
+                f"{case.name}, sample {k}, operand {i}",
             )
 
 
@@ -100,7 +98,7 @@ def test_complex(case: Case) -> None:
 
 @by_name([c for c in CASES if c.grad == ZERO])
 def test_piecewise_constant_ops_give_zeros(case: Case) -> None:
-    for arrays, function in samples(case, "float64"):
+    for arrays, function in samples_and_functions(case, "float64"):
         places = [i for i, a in enumerate(arrays) if a.dtype.kind == "f"]
         made = leaves(arrays, places)
         with autograd.record(train_mode=False):
@@ -113,7 +111,7 @@ def test_piecewise_constant_ops_give_zeros(case: Case) -> None:
 
 @by_name([c for c in CASES if c.grad == NONE])
 def test_ops_without_gradient_raise(case: Case) -> None:
-    for arrays, function in samples(case, "float64"):
+    for arrays, function in samples_and_functions(case, "float64"):
         made = leaves(arrays, [i for i, a in enumerate(arrays) if a.dtype.kind == "f"])
         with autograd.record(train_mode=False):
             found = results(function(made))
@@ -135,7 +133,7 @@ def test_products_of_zeros(name: str, zeros: list[int]) -> None:
         return getattr(np, name)(values[0], 1)
 
     _, (g,) = gradients(function, [x], [0], create_graph=False)
-    assert_close(g, central_differences(lambda: weighted_sum(function([to_forerun(x)])).item(), x), name)
+    assert_gradient_close(g, central_differences(lambda: weighted_sum(function([to_forerun(x)])).item(), x), name)
 
 
 @pytest.mark.parametrize(
@@ -183,7 +181,7 @@ def test_broadcast_operands_get_the_sum(engine: str) -> None:
 @pytest.mark.parametrize("create_graph", [False, True])
 def test_a_row_is_differentiated_in_every_mode_alike(create_graph: bool, engine: str) -> None:
     case = next(c for c in CASES if c.name == "npx.layer_norm")
-    arrays, function = samples(case, "float32")[0]
+    arrays, function = samples_and_functions(case, "float32")[0]
     again = [gradients(function, arrays, [0, 1, 2], create_graph)[1] for _ in range(2)]
     assert [g.numpy().tobytes() for g in again[0]] == [g.numpy().tobytes() for g in again[1]]
 

@@ -31,7 +31,7 @@ EDGES = [0.0, -0.0, 1.0, -1.0, 0.5, float("nan"), float("inf"), -float("inf"), 1
 
 
 @st.composite
-def arrays(draw: Any, dtypes: Any = DTYPES, shapes: Any = SHAPES, edges: bool = False) -> numpy.ndarray:
+def small_arrays(draw: Any, dtypes: Any = DTYPES, shapes: Any = SHAPES, edges: bool = False) -> numpy.ndarray:
     """Small arrays of any dtype, some of them views; with `edges` NaN and infinities among the values."""
     dtype, shape = numpy.dtype(draw(st.sampled_from(dtypes))), draw(shapes)
     rng = numpy.random.default_rng(draw(st.integers(0, 2**32)))
@@ -52,7 +52,9 @@ def family(error: Exception) -> type[Exception]:
     return type(error)
 
 
-def compare(name: str, args: tuple[Any, ...], options: dict[str, Any], tolerance: float, bits: bool = False) -> None:
+def compare_functions(
+    name: str, args: tuple[Any, ...], options: dict[str, Any], tolerance: float, bits: bool = False
+) -> None:
     """Call NumPy's function and forerun's."""
     convert = lambda a: np.array(a) if isinstance(a, numpy.ndarray) else a
     mapped = lambda v: [convert(a) for a in v] if isinstance(v, list) else convert(v)
@@ -68,10 +70,10 @@ def compare(name: str, args: tuple[Any, ...], options: dict[str, Any], tolerance
         return
     assert len(got) == len(want), what
     for g, w in zip(got, want):
-        same(g, w, what, tolerance, bits)
+        assert_same_array(g, w, what, tolerance, bits)
 
 
-def same(g: numpy.ndarray, w: numpy.ndarray, what: str, tolerance: float, bits: bool) -> None:
+def assert_same_array(g: numpy.ndarray, w: numpy.ndarray, what: str, tolerance: float, bits: bool) -> None:
     assert g.shape == w.shape, f"{what}: shape {g.shape}, NumPy's {w.shape}"
     kinds = {"f": "f", "c": "c", "b": "b"}
     assert kinds.get(g.dtype.kind, "i") == kinds.get(w.dtype.kind, "i"), f"{what}: {g.dtype}, NumPy's {w.dtype}"
@@ -105,19 +107,19 @@ UFUNCS = {
 @given(data=st.data())
 def test_elementwise(inputs: int, data: Any) -> None:
     name = data.draw(st.sampled_from([n for n in UFUNCS if getattr(numpy, n).nin == inputs]))
-    x = data.draw(arrays(edges=True))
+    x = data.draw(small_arrays(edges=True))
     args: tuple[Any, ...] = (x,)
     if inputs == 2:
         fits = st.sampled_from([x.shape, (), x.shape[1:], (1, *x.shape[1:]), (*x.shape[:-1], 1) if x.ndim else ()])
-        args = (x, data.draw(arrays([x.dtype.name], st.one_of(fits, fits, SHAPES), edges=True)))
+        args = (x, data.draw(small_arrays([x.dtype.name], st.one_of(fits, fits, SHAPES), edges=True)))
     if inputs == 2 and not isinstance(outcome(lambda: numpy.broadcast_shapes(*(a.shape for a in args))), list):
         assert isinstance(outcome(lambda: UFUNCS[name](*map(np.array, args))), (TypeError, ValueError))
         return None
     if x.dtype.kind in "bui" and "f" in str(getattr(numpy, name).types):
-        return compare(name, args, {}, 4)  # integers give the default float
+        return compare_functions(name, args, {}, 4)  # integers give the default float
     # Where operands are strided NumPy may use another loop (docs/reference/numpy.md)
     dense = tuple(numpy.ascontiguousarray(a).reshape(a.shape) for a in args)
-    compare(name, dense, {}, 8, bits=True)
+    compare_functions(name, dense, {}, 8, bits=True)
     return None
 
 
@@ -135,7 +137,7 @@ AXES = st.one_of(st.none(), st.integers(-4, 3), st.lists(st.integers(-3, 2), min
 @bounded
 @given(data=st.data())
 def test_reductions(name: str, data: Any) -> None:
-    x = data.draw(arrays([d for d in DTYPES if d != "float16"], edges=name.startswith("nan")))
+    x = data.draw(small_arrays([d for d in DTYPES if d != "float16"], edges=name.startswith("nan")))
     options: dict[str, Any] = {"axis": data.draw(AXES)}
     if name == "average" and x.size == 0:
         return  # NumPy divides by the number of results
@@ -146,12 +148,12 @@ def test_reductions(name: str, data: Any) -> None:
     if "d" in REDUCTIONS[name] and data.draw(st.booleans()):
         options["ddof"] = data.draw(st.integers(0, 2))
     if name in ("sum", "prod", "max", "min", "mean", "var", "std") and x.ndim and data.draw(st.integers(0, 3)) == 0:
-        options["where"] = data.draw(arrays(["bool"], st.just(x.shape)))
+        options["where"] = data.draw(small_arrays(["bool"], st.just(x.shape)))
         if options["where"].shape != x.shape:
             options["where"] = options["where"].T
     if name in ("sum", "prod", "max", "min") and data.draw(st.integers(0, 3)) == 0:
         options["initial"] = 2
-    compare(name, (x,), options, 256)
+    compare_functions(name, (x,), options, 256)
 
 
 SCANS = ["cumsum", "cumprod", "nancumsum", "nancumprod", "cumulative_sum", "cumulative_prod", "diff", "ediff1d"]
@@ -161,13 +163,13 @@ SCANS = ["cumsum", "cumprod", "nancumsum", "nancumprod", "cumulative_sum", "cumu
 @bounded
 @given(data=st.data())
 def test_scans(name: str, data: Any) -> None:
-    x = data.draw(arrays([d for d in DTYPES if d != "float16"]))
+    x = data.draw(small_arrays([d for d in DTYPES if d != "float16"]))
     options: dict[str, Any] = {} if name == "ediff1d" else {"axis": data.draw(st.integers(-3, 2))}
     if name.startswith("cumulative"):
         options["include_initial"] = data.draw(st.booleans())
     if name == "diff":
         options["n"] = data.draw(st.integers(-1, 3))
-    compare(name, (x,), options, 64)
+    compare_functions(name, (x,), options, 64)
 
 
 # --- manipulation ---------------------------------------------------------------------------------
@@ -225,7 +227,7 @@ MANIPULATIONS: dict[str, Any] = {
 @bounded
 @given(data=st.data())
 def test_manipulation(name: str, data: Any) -> None:
-    compare(name, MANIPULATIONS[name](data.draw, data.draw(arrays())), {}, 4)
+    compare_functions(name, MANIPULATIONS[name](data.draw, data.draw(small_arrays())), {}, 4)
 
 
 # --- sorting and searching ------------------------------------------------------------------------
@@ -251,8 +253,8 @@ SORTING: dict[str, Any] = {
 @bounded
 @given(data=st.data())
 def test_sorting_and_searching(name: str, data: Any) -> None:
-    x = data.draw(arrays(edges=name != "searchsorted"))
-    compare(name, SORTING[name](data.draw, x), {}, 0)
+    x = data.draw(small_arrays(edges=name != "searchsorted"))
+    compare_functions(name, SORTING[name](data.draw, x), {}, 0)
 
 
 # --- statistics -----------------------------------------------------------------------------------
@@ -280,6 +282,6 @@ STATISTICS: dict[str, Any] = {
 @bounded
 @given(data=st.data())
 def test_statistics(name: str, data: Any) -> None:
-    x = data.draw(arrays(["int32", "int64", "float32", "float64"], edges=name in ("nanquantile", "nan_to_num")))
+    x = data.draw(small_arrays(["int32", "int64", "float32", "float64"], edges=name in ("nanquantile", "nan_to_num")))
     args, options = STATISTICS[name](data.draw, x)
-    compare(name, args, options, 256)
+    compare_functions(name, args, options, 256)

@@ -23,7 +23,7 @@ def items(made: optimizer.Optimizer, dtypes: list[str]) -> tuple[list[Any], list
     return weights, [made.create_state_multi_precision(i, w) for i, w in enumerate(weights)]
 
 
-def trained(made: optimizer.Optimizer, dtypes: list[str]) -> tuple[list[Any], list[Any]]:
+def updated_weights(made: optimizer.Optimizer, dtypes: list[str]) -> tuple[list[Any], list[Any]]:
     """Weights and states after a few steps."""
     weights, states = items(made, dtypes)
     for g in GRADS:
@@ -37,7 +37,7 @@ def trained(made: optimizer.Optimizer, dtypes: list[str]) -> tuple[list[Any], li
 def test_weights_of_16_bits_are_computed_with_in_float32(kind: str, dtype: str) -> None:
     """The master equals a float32 weight after the same gradients; the weight is its rounded value."""
     made = optimizer.create(kind, multi_precision=True, wd=0.1, clip_gradient=2.0)
-    (weight, wide), (state, other) = trained(made, [dtype, "float32"])
+    (weight, wide), (state, other) = updated_weights(made, [dtype, "float32"])
     beside = optimizer.create(kind, wd=0.1, clip_gradient=2.0)
     alone = np.array(DRAWN).astype(dtype).astype("float32")
     memory = beside.create_state(0, alone)
@@ -75,7 +75,7 @@ def test_programs_of_some_weights_and_single_operations_give_the_same_bits(kind:
     ]  # fmt: skip
     for settings, programs in each:
         made = optimizer.create(kind, multi_precision=True, **settings)
-        results.append([w.asnumpy() for w in trained(made, dtypes)[0]])
+        results.append([w.asnumpy() for w in updated_weights(made, dtypes)[0]])
         assert len(made._programs.cache) == programs
     for found in results[1:]:
         assert_all_same_bits(found, results[0])
@@ -99,7 +99,7 @@ def test_trainers_keep_masters_and_files_have_them(tmp_path: Any) -> None:
 
 
 def test_masters_do_not_wait(gate: None) -> None:
-    weights, _ = trained(optimizer.create("adam", multi_precision=True), ["float16"])
+    weights, _ = updated_weights(optimizer.create("adam", multi_precision=True), ["float16"])
     assert not weights[0].ready
     _core.gate(False)
     assert numpy.isfinite(weights[0].asnumpy()).all()

@@ -7,7 +7,7 @@ import pytest
 
 from forerun import autograd, gluon, lr_scheduler, np, optimizer
 from forerun.gluon import nn
-from tests.support.gluon.gluon_samples import assert_close
+from tests.support.comparison.tolerances import assert_close
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: nothing to compare with", exc_type=ImportError)
 RNG = numpy.random.default_rng(13)

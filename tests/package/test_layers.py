@@ -146,7 +146,7 @@ def python_files() -> list[Path]:
     return sorted(PACKAGE.rglob("*.py"))
 
 
-def layer(path: Path) -> str:
+def layer_name(path: Path) -> str:
     """Return the first part of a module's path inside the package: its folder or file name."""
     return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
@@ -403,7 +403,7 @@ def test_the_check_sees_a_large_class(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", python_files(), ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_package_imports_only_lower_folders(path: Path) -> None:
-    own = layer(path)
+    own = layer_name(path)
     if own == "__init__":
         return
     assert own in PYTHON_RANK, f"forerun.{own} has no place in the order {PYTHON_ORDER}"

@@ -23,14 +23,16 @@ import forerun
 from forerun import _core
 from forerun.ops.elementwise import arithmetic, bitwise, exponential
 from tests.support.paths import ROOT
+from tests.support.processes.subprocesses import run_python
 
 FRONT_ENDS = ("np", "npx", "autograd", "gluon", "init", "torch", "d2l", "profiler", "tour", "optimizer", "typing",
               "extend", "testing")  # fmt: skip
 
 
-def output(program: str) -> list[str]:
+def printed_words(program: str) -> list[str]:
     """The words that a program prints in a Python of its own."""
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    done = run_python(program)
+    assert done.returncode == 0, done.stderr
     return done.stdout.split()
 
 
@@ -67,7 +69,7 @@ OTHER_NAMES = {  # that a module lists beside `__all__`: looked up when they are
 
 class TestImport:
     def test_brings_no_front_end_and_no_other_package(self):
-        loaded = output(
+        loaded = printed_words(
             "import sys, numpy\nbefore = set(sys.modules)\nimport forerun\nprint(*set(sys.modules) - before)"
         )
         assert "forerun._core" in loaded
@@ -75,7 +77,7 @@ class TestImport:
         assert not [name for name in loaded if name.split(".")[1:2] and name.split(".")[1] in FRONT_ENDS]
 
     def test_namespace_brings_no_other_front_end(self):
-        loaded = output("import sys\nimport forerun\nfrom forerun import np\nprint(*sys.modules)")
+        loaded = printed_words("import sys\nimport forerun\nfrom forerun import np\nprint(*sys.modules)")
         parts = {name.split(".")[1] for name in loaded if name.startswith("forerun.")}
         assert parts & set(FRONT_ENDS) == {"np", "autograd"}  # operations are made with the tape
         assert not {"matplotlib", "sklearn", "scipy", "pandas", "asyncio", "torch"} & set(loaded)
@@ -84,7 +86,7 @@ class TestImport:
     def test_starts_no_threads(self):
         before, after, used = map(
             int,
-            output(
+            printed_words(
                 "import os, numpy\nthreads = lambda: len(os.listdir('/proc/self/task'))\nprint(threads())\n"
                 "import forerun\nfrom forerun import np\nprint(threads())\n"
                 "forerun.configure(workers=2)\n(np.ones(100_000) + 1).wait()\nprint(threads())"
@@ -95,7 +97,7 @@ class TestImport:
 
     @pytest.mark.parametrize("name", FRONT_ENDS)
     def test_front_ends_are_imported_on_first_use(self, name):
-        assert output(f"import forerun\nprint(forerun.{name}.__name__)") == [f"forerun.{name}"]
+        assert printed_words(f"import forerun\nprint(forerun.{name}.__name__)") == [f"forerun.{name}"]
 
     def test_dir_lists_the_public_names(self):
         names = [name for name in dir(forerun) if not name.startswith("_")]
@@ -108,7 +110,7 @@ class TestImport:
 
     def test_every_module_can_be_imported(self):
         program = "before = set(dir())\nfrom forerun import *\nprint(*set(dir()) - before - {'before'})"
-        assert set(output(program)) == set(forerun.__all__)
+        assert set(printed_words(program)) == set(forerun.__all__)
 
     @pytest.mark.parametrize("name", sorted(NAMESPACES))
     def test_a_namespace_lists_the_public_names_alone(self, name):

@@ -15,6 +15,8 @@ TESTS = ROOT / "tests"
 MOST_FILES = 20  # tests in a folder
 LEAST_CODE = 45  # characters of a helper that is to exist once
 SHARED = ("tests.support", "tests.ops.cases", "tests.data")
+# Names that pytest, or Python's custom for programs, gives.
+SHARED_NAMES = {"main", "pytest_addoption", "pytest_collection_modifyitems", "pytest_configure"}
 USES_THE_TABLE = {"tools/name_tables/names.py": "tests.ops.cases"}  # which calls each op with the samples of its row
 
 
@@ -69,6 +71,40 @@ def test_no_helper_is_written_in_two_files() -> None:
         for name, code in bodies(path):
             of.setdefault(code, set()).add(f"{path.relative_to(ROOT)}: {name}")
     assert [sorted(places) for places in of.values() if len({place.partition(":")[0] for place in places}) > 1] == []
+
+
+def helpers(path: Path) -> list[str]:
+    """Return the names of the functions and classes of a file that are neither tests nor fixtures."""
+    found = []
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            fixture = any("pytest.fixture" in ast.unparse(decorator) for decorator in node.decorator_list)
+            found += [node.name] if not fixture and not node.name.startswith(("test_", "Test")) else []
+    return found
+
+
+def several_files(paths: list[Path]) -> dict[str, list[str]]:
+    """Return the helpers that are defined in several files, by their names."""
+    of: dict[str, set[str]] = {}
+    for path in paths:
+        for name in helpers(path):
+            of.setdefault(name, set()).add(path.as_posix())
+    return {name: sorted(places) for name, places in of.items() if len(places) > 1 and name not in SHARED_NAMES}
+
+
+def test_a_helper_has_a_name_of_its_own() -> None:
+    assert several_files(files("tests", "stress")) == {}
+
+
+def test_the_check_sees_two_helpers_of_one_name(tmp_path: Path) -> None:
+    text = "import pytest\ndef test_a(): ...\n@pytest.fixture\ndef fixed(): ...\ndef main(): ...\nclass Test: ...\n"
+    paths = [tmp_path / "a.py", tmp_path / "b.py"]
+    for path in paths:
+        path.write_text(text)
+    assert several_files(paths) == {}
+    for path in paths:
+        path.write_text(text + "def helper(): ...\n")
+    assert several_files(paths) == {"helper": [path.as_posix() for path in paths]}
 
 
 def test_every_helper_is_used() -> None:

@@ -17,7 +17,7 @@ from forerun import np
 from forerun.ops._base.primitive import Elementwise
 from forerun.typing import Array, ArrayLike, Axis, DeviceLike, DTypeLike, Shape
 from tests.ops.cases import CASES
-from tests.ops.cases.table import Case, call, to_forerun
+from tests.ops.cases.table import Case, call_with_sample, to_forerun
 from tests.support.paths import ROOT
 
 
@@ -37,7 +37,7 @@ def test_most_functions_are_annotated_with_array() -> None:
 @pytest.mark.parametrize("case", TYPED, ids=lambda case: case.name)
 def test_functions_annotated_with_array_return_arrays(case: Case) -> None:
     for args in case.arguments(case.dtype_list()[0]):
-        assert isinstance(call(case.op, to_forerun(args)), Array)
+        assert isinstance(call_with_sample(case.op, to_forerun(args)), Array)
 
 
 def members(kind: Any) -> list[Any]:

@@ -18,14 +18,14 @@ WORKFLOWS = sorted((GITHUB / "workflows").glob("*.yml"))
 SCHEMAS = dict.fromkeys(WORKFLOWS, "vendor.github-workflows") | {GITHUB / "dependabot.yml": "vendor.dependabot"}
 
 
-def check(file: Path, schema: str) -> subprocess.CompletedProcess[str]:
+def check_schema(file: Path, schema: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "check_jsonschema", "--no-cache", "--builtin-schema", schema, str(file)]
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
 
 
 @pytest.mark.parametrize("file", SCHEMAS, ids=lambda path: path.name)
 def test_a_file_is_valid(file):
-    done = check(file, SCHEMAS[file])
+    done = check_schema(file, SCHEMAS[file])
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -33,7 +33,7 @@ def test_a_misspelt_key_is_found(tmp_path):
     file = tmp_path / "tests.yml"
     text = (GITHUB / "workflows" / "tests.yml").read_text()
     file.write_text(text.replace("timeout-minutes", "timeout_minutes"))
-    done = check(file, "vendor.github-workflows")
+    done = check_schema(file, "vendor.github-workflows")
     assert done.returncode == 1
     assert "timeout_minutes" in done.stdout
 

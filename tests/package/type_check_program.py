@@ -101,7 +101,7 @@ assert_type(image.imresize(x, 1, 1), Array)
 gluon.data.DataLoader([1, 2, 3], batch_size=2, sampler=[2, 0])
 
 
-def refused() -> None:
+def refused_calls() -> None:
     """Calls that type checkers refuse: where one is accepted, they say that its comment has no use."""
     np.sum("a")  # type: ignore[arg-type]
     np.sum(x, axis="b")  # type: ignore[arg-type]

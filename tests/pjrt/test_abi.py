@@ -63,7 +63,7 @@ def fields(header: str, name: str) -> list[str]:
     return re.findall(r"(\w+)\)?(?:\([^;]*\))?\s*;", re.sub(r"\(\*(\w+)\)\([^)]*\)", r"\1", body))
 
 
-def place(field: str, head: bool) -> str:
+def name_of_field(field: str, head: bool) -> str:
     """Return how our structure calls a field of the header."""
     if field.endswith("_is_set"):
         return field.removesuffix("_is_set") + ".is_set"
@@ -91,7 +91,7 @@ def checks(abi_header: str, header: str) -> list[str]:
         head = name in slots or name in ("Program", "ExecuteOptions")
         lines.append(f"SAME(sizeof(abi::{name}), sizeof({struct}));")
         for field in fields(header, struct):
-            lines.append(f"SAME(offsetof(abi::{name}, {place(field, head)}), offsetof({struct}, {field}));")
+            lines.append(f"SAME(offsetof(abi::{name}, {name_of_field(field, head)}), offsetof({struct}, {field}));")
     lines += [f"SAME(int(abi::{a}), int({b}));" for a, b in CONSTANTS.items()]
     return lines
 

@@ -26,7 +26,7 @@ print(stats["compiled"], stats["from_disk"])
 """
 
 
-def run(plugin: Path, folder: Path, processes: int) -> list[tuple[int, int]]:
+def modules_of_processes(plugin: Path, folder: Path, processes: int) -> list[tuple[int, int]]:
     """Return how many modules each of some processes compiled and read, which begin at the same time."""
     modules = [(size, addition(size)) for size in SIZES]
     program = PROGRAM.format(plugin=str(plugin), folder=str(folder), modules=modules)
@@ -43,16 +43,16 @@ def run(plugin: Path, folder: Path, processes: int) -> list[tuple[int, int]]:
 
 
 def test_processes_share_a_folder(file_of_plugin: Path, tmp_path: Path) -> None:
-    for compiled, read in run(file_of_plugin, tmp_path, 3):
+    for compiled, read in modules_of_processes(file_of_plugin, tmp_path, 3):
         assert compiled + read == len(SIZES)
     assert sorted(path.suffix for path in tmp_path.iterdir()) == [".module"] * len(SIZES)
-    assert run(file_of_plugin, tmp_path, 2) == [(0, len(SIZES))] * 2
+    assert modules_of_processes(file_of_plugin, tmp_path, 2) == [(0, len(SIZES))] * 2
 
 
 def test_a_file_damaged_by_another_process_is_compiled_again(file_of_plugin: Path, tmp_path: Path) -> None:
-    run(file_of_plugin, tmp_path, 1)
+    modules_of_processes(file_of_plugin, tmp_path, 1)
     first, second, *rest = sorted(tmp_path.iterdir())
     first.write_bytes(first.read_bytes()[:-1])
     second.unlink()
-    assert run(file_of_plugin, tmp_path, 1) == [(2, len(rest))]
-    assert run(file_of_plugin, tmp_path, 1) == [(0, len(SIZES))]
+    assert modules_of_processes(file_of_plugin, tmp_path, 1) == [(2, len(rest))]
+    assert modules_of_processes(file_of_plugin, tmp_path, 1) == [(0, len(SIZES))]

@@ -6,7 +6,7 @@ registered twice, or unregistered when it is not registered, when its pages are 
 
 from __future__ import annotations
 
-from tests.support.device_plugins.far_device import lines_of
+from tests.support.device_plugins.far_device import lines_with_fake_gpu
 
 START = """
 import os, time
@@ -41,7 +41,7 @@ def printed(program: str, **of_the_fake: object) -> list[list[int]]:
     names = {"True": 1, "False": 0}
     return [
         [names[word] if word in names else int(word) for word in line.split()]
-        for line in lines_of(START + program, **of_the_fake)
+        for line in lines_with_fake_gpu(START + program, **of_the_fake)
     ]
 
 

@@ -18,7 +18,7 @@ import numpy
 import pytest
 
 from forerun import np
-from tests.support.engine.event_loops import run
+from tests.support.engine.event_loops import run_in_loop
 from tests.support.paths import ROOT
 
 LONGEST_TURN = 0.1  # of the time of all turns of a round
@@ -26,7 +26,7 @@ CONCURRENT, CANCELLED, WAVE = 500, 50, 10
 MALFORMED = [b"{", b"[]", b'{"rows": []}', b'{"rows": [[1, 2]]}', b'{"rows": [["a","a","a","a","a","a","a","a"]]}']
 
 
-def words(i: int) -> list[list[int]]:
+def words_of_request(i: int) -> list[list[int]]:
     """The rows of request number i; every seventh has a word that is not in the vocabulary."""
     rows = [[(i + 31 * row + k) % 1000 for k in range(8)] for row in range(1 + i % 16)]
     if i % 7 == 0:
@@ -42,7 +42,7 @@ class Client:
 
     async def predict(self, i: int) -> tuple[int, int, Any]:
         """Request i, which may be malformed: its number, the status and the document of the answer."""
-        body = {"data": MALFORMED[i // 11 % 5]} if i % 11 == 0 else {"json": {"rows": words(i)}}
+        body = {"data": MALFORMED[i // 11 % 5]} if i % 11 == 0 else {"json": {"rows": words_of_request(i)}}
         async with self.session.post("/predict", **body) as response:
             return i, response.status, await response.json()
 
@@ -98,10 +98,10 @@ def expected() -> dict[int, numpy.ndarray]:
     """The scores of each request that is to be answered with some, computed here."""
     net = runpy.run_path(str(ROOT / "examples" / "service.py"))["make_net"]()
     good = [i for i in range(2 * CONCURRENT) if i % 7 and i % 11]
-    return {i: net(np.array(words(i), dtype="int64")).asnumpy() for i in good}
+    return {i: net(np.array(words_of_request(i), dtype="int64")).asnumpy() for i in good}
 
 
-def check(expected: dict[int, numpy.ndarray], answers: list[tuple[int, int, Any]]) -> None:
+def assert_answers(expected: dict[int, numpy.ndarray], answers: list[tuple[int, int, Any]]) -> None:
     """Each answer is that of its own request, for any outcome of the others."""
     for i, status, document in answers:
         if i % 11 == 0:
@@ -138,13 +138,13 @@ def test_five_hundred_requests_at_once_do_not_hold_up_the_loop(service, expected
         async with client(service[1]) as user:
             threads, longest = (await user.see("/meter"))["threads"], []
             for _ in range(3):
-                check(expected, await held_and_answered(user))
+                assert_answers(expected, await held_and_answered(user))
                 seen = await user.see("/meter")
                 assert seen["threads"] == threads
                 longest.append(seen["turn"] / seen["turns"])
             return longest
 
-    longest = run(main())
+    longest = run_in_loop(main())
     # In a single round the machine may have stopped for a moment.
     assert statistics.median(longest) <= LONGEST_TURN, longest
 
@@ -154,7 +154,7 @@ def test_concurrent_requests_get_correct_answers(service, expected):
         async with client(service[1]) as user:
             threads = (await user.see("/meter"))["threads"]
             answers = await asyncio.gather(*(user.predict(i) for i in range(CONCURRENT)))
-            check(expected, answers)
+            assert_answers(expected, answers)
             stats = await user.see("/stats")
             malformed = len(range(0, CONCURRENT, 11))
             failed = sum(i % 7 == 0 and i % 11 > 0 for i in range(CONCURRENT))
@@ -167,7 +167,7 @@ def test_concurrent_requests_get_correct_answers(service, expected):
             }
             assert (await user.see("/meter"))["threads"] == threads
 
-    run(main())
+    run_in_loop(main())
 
 
 def test_a_document_that_is_too_large(service):
@@ -175,7 +175,7 @@ def test_a_document_that_is_too_large(service):
         async with client(service[1]) as user, user.session.post("/predict", data=b"1" * 20_000) as response:
             return response.status
 
-    assert run(main()) == 413
+    assert run_in_loop(main()) == 413
 
 
 def test_shutdown_answers_received_requests(service, expected):
@@ -187,9 +187,9 @@ def test_shutdown_answers_received_requests(service, expected):
             task = asyncio.create_task(user.predict(1))
             await user.until(open=1)
             process.send_signal(signal.SIGTERM)  # the gate opens at the shutdown
-            check(expected, [await task])
+            assert_answers(expected, [await task])
 
-    run(main())
+    run_in_loop(main())
     assert process.wait(60) == 0
 
 

@@ -22,7 +22,7 @@ from tests.support.processes.subprocesses import PATIENCE
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def shown(graph: Graph) -> list[tuple[str, str, str, list[str]]]:
+def rows_of_boxes(graph: Graph) -> list[tuple[str, str, str, list[str]]]:
     """Of each box with one op: its name, line and form, and the names that it reads."""
     name = {n: box.ops[0].name for n, box in graph.boxes.items()}
     return [(op.name, op.line, op.form, [name[n] for n in box.reads]) for box in graph.boxes.values() for op in box.ops]
@@ -50,9 +50,9 @@ class TestPending:
         _other = x + 7
         z = x * y + 2
         graph = forerun.graph(z)
-        line = {name: line for name, line, _, _ in shown(graph)}
+        line = {name: line for name, line, _, _ in rows_of_boxes(graph)}
         here = int(line["add"].split()[1].rstrip(","))
-        assert shown(graph) == [
+        assert rows_of_boxes(graph) == [
             ("full", f"line {here - 2}, issued", "float32 (1, 2)", []),
             ("full", f"line {here - 2}, issued", "int64 (1, 2)", []),
             ("multiply", f"line {here}, issued", "float32 (1, 2)", ["full", "full"]),
@@ -70,7 +70,7 @@ class TestPending:
         x = np.zeros(5)
         x += 1
         x[2:] = 7
-        assert [(name, reads) for name, _, _, reads in shown(forerun.graph(x))] == [
+        assert [(name, reads) for name, _, _, reads in rows_of_boxes(forerun.graph(x))] == [
             ("full", []), ("add", ["full"]), ("full", ["add"])
         ]  # fmt: skip
 
@@ -117,7 +117,7 @@ class TestRecorded:
             return npx.relu(x @ w).sum()
 
     def test_back_to_the_leaves(self, loss):
-        found = shown(forerun.graph(loss))
+        found = rows_of_boxes(forerun.graph(loss))
         assert [(name, form, reads) for name, _, form, reads in found] == [
             ("leaf", "float32 (3, 4)", []),
             ("matmul", "float32 (2, 4)", ["leaf"]),
@@ -136,7 +136,7 @@ class TestRecorded:
         w.attach_grad()
         with autograd.record():
             y = w * 2
-        names = [name for name, *_ in shown(forerun.graph(y, recorded=False))]
+        names = [name for name, *_ in rows_of_boxes(forerun.graph(y, recorded=False))]
         assert names[-1] == "multiply"
         assert "leaf" not in names
 
@@ -166,7 +166,7 @@ class TestRecorded:
         w.attach_grad()
         with autograd.record():
             y = Custom()(w)
-        assert [name for name, *_ in shown(forerun.graph(y))] == ["leaf", "Custom"]
+        assert [name for name, *_ in rows_of_boxes(forerun.graph(y))] == ["leaf", "Custom"]
 
 
 class TestTrace:
@@ -191,7 +191,7 @@ class TestTrace:
         with profiler.record() as p:
             x = np.ones((1, 2))
             _z = x * x + 2
-        names = [name for name, *_ in shown(forerun.graph(p.trace))]
+        names = [name for name, *_ in rows_of_boxes(forerun.graph(p.trace))]
         assert set(" + ".join(names).split(" + ")) == {"full", "multiply", "add"}
 
 

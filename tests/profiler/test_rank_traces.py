@@ -44,13 +44,13 @@ def of_rank_number(number: int, begin: float, late: float = 0.0, **more: object)
     return trace
 
 
-def two(late: float = 0.0) -> Trace:
+def traces_of_two_ranks(late: float = 0.0) -> Trace:
     return merged([of_rank_number(1, 5.0, late), of_rank_number(0, 5.0)])
 
 
 class TestMerged:
     def test_events_keep_their_rank_and_get_numbers_of_their_own(self):
-        found = two()
+        found = traces_of_two_ranks()
         assert [r.number for r in found.ranks] == [0, 1]
         assert len({e.seq for e in found.ops}) == 4
         for e in found.ops:
@@ -64,16 +64,16 @@ class TestMerged:
         assert (found.recorded, found.issued, found.cores) == (4, 4, 2)
 
     def test_a_part_has_the_events_and_lines_of_its_rank(self):
-        part = two().of_rank(1)
+        part = traces_of_two_ranks().of_rank(1)
         assert {e.rank for e in part.events} == {1}
         assert [line.lost for line in part.lines] == [1 * MS]
         assert len(part.ops) == 2
         assert part.of_rank(1) is part
         with pytest.raises(ValueError, match=r"must be one of \[0, 1\], got 2"):
-            two().of_rank(2)
+            traces_of_two_ranks().of_rank(2)
 
     def test_waits_of_a_line_are_summed_over_ranks(self):
-        (found,) = profiler.blockers(two())
+        (found,) = profiler.blockers(traces_of_two_ranks())
         assert (found.line.waits, found.line.seconds) == (2, pytest.approx(10 * MS))
 
     def test_one_machine_has_one_clock(self):
@@ -104,7 +104,7 @@ class TestMerged:
         [
             ([of_rank_number(1, 0.0), of_rank_number(1, 0.0)], "different ranks, got those of 1, 1"),
             ([of_rank_number(1, 0.0), Trace([])], "each recording must be of one rank, got 0"),
-            ([of_rank_number(2, 0.0), two()], "each recording must be of one rank, got 2"),
+            ([of_rank_number(2, 0.0), traces_of_two_ranks()], "each recording must be of one rank, got 2"),
         ],
     )
     def test_merging_invalid_traces_raises(self, traces, says):
@@ -114,13 +114,13 @@ class TestMerged:
 
 class TestLate:
     def test_the_last_rank_of_a_collective(self):
-        first, second = rank_times(two(late=0.5))
+        first, second = rank_times(traces_of_two_ranks(late=0.5))
         assert (first.late, second.late) == (0, pytest.approx(0.5 * MS))
         assert (first.last, second.last, first.collectives) == (0, 1, 1)
         assert (second.computed, second.network) == (pytest.approx(2 * MS), pytest.approx(2.5 * MS))
 
     def test_the_report_names_the_rank_that_the_others_waited_for(self):
-        text = profiler.report(two(late=0.5))
+        text = profiler.report(traces_of_two_ranks(late=0.5))
         assert text.startswith("2 ranks, ")
         assert "rank 1: " in text.splitlines()[1]
         assert any(line.startswith("rank 1") and line.endswith("1 of 1") for line in text.splitlines())
@@ -142,14 +142,14 @@ class TestLate:
 
 class TestPictures:
     def test_lanes_of_each_rank_are_below_its_title(self, tmp_path):
-        text = profiler.timeline(two())
+        text = profiler.timeline(traces_of_two_ranks())
         ElementTree.fromstring(text)
         places = [text.index(f">{word}<") for word in ("rank 0", "rank 1")]
         assert places == sorted(places)
         assert text.count(">network<") == 2
 
     def test_perfetto_has_a_process_for_each(self, tmp_path):
-        profiler.timeline(two(), tmp_path / "run.json")
+        profiler.timeline(traces_of_two_ranks(), tmp_path / "run.json")
         records = json.loads((tmp_path / "run.json").read_text())["traceEvents"]
         named = {r["pid"]: r["args"]["name"] for r in records if r["name"] == "process_name"}
         assert named == {1: "rank 0", 2: "rank 1"}
@@ -163,7 +163,7 @@ class TestPictures:
 
     @pytest.mark.skipif(CHROMIUM is None, reason="a browser is needed: the package chromium, or Chrome")
     def test_the_page_shows_them(self, tmp_path):
-        profiler.timeline(two(), tmp_path / "run.html")
+        profiler.timeline(traces_of_two_ranks(), tmp_path / "run.html")
         browser = Browser()
         try:
             browser.open(tmp_path / "run.html")

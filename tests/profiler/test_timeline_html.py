@@ -96,7 +96,7 @@ class TestPage:
         assert 5_000 < sum(file.stat().st_size for file in folder.glob("*.js")) < 40_000
 
 
-def slices(events: list[dict[str, Any]]) -> dict[int, list[tuple[float, float, str]]]:
+def slices_by_thread(events: list[dict[str, Any]]) -> dict[int, list[tuple[float, float, str]]]:
     found = defaultdict(list)
     for e in events:
         if e["ph"] == "X":
@@ -125,7 +125,7 @@ class TestPerfetto:
         assert {e["ph"] for e in events} == set(needs)
 
     def test_slices_of_a_track_lie_within_or_beside_each_other(self, events):
-        for found in slices(events).values():
+        for found in slices_by_thread(events).values():
             open_until: list[float] = []
             for start, end, _ in sorted(found, key=lambda s: (s[0], -s[1])):
                 while open_until and open_until[-1] <= start + 1e-3:
@@ -134,7 +134,7 @@ class TestPerfetto:
                 open_until.append(end)
 
     def test_arrows_begin_step_and_end_within_slices_in_order(self, events):
-        at, ways = slices(events), defaultdict(list)
+        at, ways = slices_by_thread(events), defaultdict(list)
         for e in events:
             if e["ph"] in "stf":
                 ways[e["id"]].append(e)
@@ -148,7 +148,7 @@ class TestPerfetto:
             assert times == sorted(times)
 
     def test_an_arrow_leads_from_issue_to_run_to_wait(self, events):
-        at = slices(events)
+        at = slices_by_thread(events)
 
         def kind(e: dict[str, Any]) -> set[str]:
             return {cat for start, end, cat in at[e["tid"]] if start - 1e-3 <= e["ts"] <= end + 1e-3}

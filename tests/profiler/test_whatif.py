@@ -22,7 +22,7 @@ from tests.support.engine.settings import configured
 MS = 1e-3
 
 
-def op(seq: int, name: str, line: int, start: float, seconds: float, *deps: int, **more: object) -> Event:
+def event_of_op(seq: int, name: str, line: int, start: float, seconds: float, *deps: int, **more: object) -> Event:
     """An operation of cpu(0), in milliseconds, that was issued at once with all others."""
     known: dict[str, object] = {"shape": (1000, 1000), "dtype": "float32", "issuer": 0, **more}
     times = 0.0, start * MS, (start + seconds) * MS
@@ -34,11 +34,11 @@ def training(steps: int = 6) -> Trace:
     events, seq, before = [], 1, ()
     for k in range(steps):
         at = 20.0 * k
-        forward = op(seq, "matmul", 1, at, 10, *before)
-        last = op(seq + 1, "matmul", 2, at + 10, 4, seq)
-        first = op(seq + 2, "matmul", 2, at + 14, 4, seq + 1)
+        forward = event_of_op(seq, "matmul", 1, at, 10, *before)
+        last = event_of_op(seq + 1, "matmul", 2, at + 10, 4, seq)
+        first = event_of_op(seq + 2, "matmul", 2, at + 14, 4, seq + 1)
         updates = [
-            op(seq + 3 + i, "sgd", 3, at + 18 + i, 1, seq + 1 + i, *before[i : i + 1], shape=None, dtype=None)
+            event_of_op(seq + 3 + i, "sgd", 3, at + 18 + i, 1, seq + 1 + i, *before[i : i + 1], shape=None, dtype=None)
             for i in range(2)
         ]
         events += [forward, last, first, *updates]
@@ -349,7 +349,7 @@ class TestRecordedRanks:
         assert {(t.pieces, t.core) for t in tasks if t.name == "allgather"} == {((2 * MS,), 1 * MS)}
 
 
-def trained(steps: int, path: Path | None = None, captured: bool = False) -> Trace:
+def recorded_training(steps: int, path: Path | None = None, captured: bool = False) -> Trace:
     """A recorded training of two layers, a batch ahead."""
     net = gluon.nn.Sequential()
     net.add(gluon.nn.Dense(32, activation="relu", in_units=32), gluon.nn.Dense(1, in_units=32))
@@ -374,7 +374,7 @@ def trained(steps: int, path: Path | None = None, captured: bool = False) -> Tra
 
 
 def test_steps_of_a_training_are_found(one_worker):
-    found = Recorded.of(trained(7))
+    found = Recorded.of(recorded_training(7))
     assert found.steps == 7
     step = programs.gradients(found)[3]
     sizes = sorted(found.ops[g].size for g in step.users)
@@ -385,7 +385,7 @@ def test_steps_of_a_training_are_found(one_worker):
 
 
 def test_gradients_of_a_captured_network_are_the_results_of_its_program(one_worker):
-    found = Recorded.of(trained(30, captured=True)).typical()
+    found = Recorded.of(recorded_training(30, captured=True)).typical()
     (program,) = programs.gradients(found)[25].users
     assert found.ops[program].name.endswith(" backward")
     assert found.ops[program].size == pytest.approx(4 + 32 * 4 + 32 * 4 + 32 * 32 * 4, abs=64)
@@ -406,7 +406,7 @@ def test_waits_for_one_result_are_replayed(one_worker):
 class TestCommand:
     @pytest.fixture
     def recording(self, tmp_path, one_worker):
-        trained(6, tmp_path / "profile.frec")
+        recorded_training(6, tmp_path / "profile.frec")
         return tmp_path / "profile.frec"
 
     def test_prediction_and_picture(self, recording, tmp_path, capsys):

@@ -15,7 +15,7 @@ import forerun
 from forerun import _core, np, npx, profiler
 from forerun._runtime import asyncio as aio
 from forerun.testing import closed_gate
-from tests.support.engine.event_loops import LOOPS, open_descriptors, run, run_other_tasks
+from tests.support.engine.event_loops import LOOPS, open_descriptors, run_in_loop, run_other_tasks
 from tests.support.engine.late_arrays import late_array
 from tests.support.engine.resources import eventually
 from tests.support.processes.subprocesses import output
@@ -38,7 +38,7 @@ class TestLoops:
             assert x.ready
             assert x.tolist() == [2, 2, 2]
 
-        run(main(), loop)
+        run_in_loop(main(), loop)
 
     def test_each_await_raises_the_error_of_the_computation(self, loop):
         async def main() -> None:
@@ -50,7 +50,7 @@ class TestLoops:
                     await x
                 assert [note.startswith("issued at") for note in caught.value.__notes__] == [True]
 
-        run(main(), loop)
+        run_in_loop(main(), loop)
 
     def test_a_thousand_tasks_await_one_array_without_a_thread(self, loop):
         async def main() -> None:
@@ -64,7 +64,7 @@ class TestLoops:
             go.set()
             assert all(y is x for y in await asyncio.gather(*tasks))
 
-        run(main(), loop)
+        run_in_loop(main(), loop)
 
     def test_simultaneous_arrays_are_delivered_in_portions(self, loop):
         """So that a flood of results does not keep the loop from anything else."""
@@ -79,7 +79,7 @@ class TestLoops:
                 await asyncio.sleep(0)
             return count
 
-        assert run(main(), loop) >= 3
+        assert run_in_loop(main(), loop) >= 3
 
     def test_a_closed_loop_leaves_no_descriptor_and_no_array(self, loop):
         with closed_gate():
@@ -126,7 +126,7 @@ def test_short_work_lets_other_tasks_run(queued):
         assert order
         await task
 
-    run(main())
+    run_in_loop(main())
 
 
 def test_many_arrays_are_awaited_together(engine):
@@ -134,7 +134,7 @@ def test_many_arrays_are_awaited_together(engine):
         arrays = await asyncio.gather(*(wrapped(np.full(2, float(i)) + 1) for i in range(100)))
         return [a[0].item() for a in arrays]
 
-    assert run(main()) == [i + 1 for i in range(100)]
+    assert run_in_loop(main()) == [i + 1 for i in range(100)]
 
 
 def test_behind_a_closed_gate(gate):
@@ -146,7 +146,7 @@ def test_behind_a_closed_gate(gate):
         forerun._core.gate(False)
         assert (await task).tolist() == [2, 2, 2]
 
-    run(main())
+    run_in_loop(main())
 
 
 class TestWritesBehindTheAwait:
@@ -165,7 +165,7 @@ class TestWritesBehindTheAwait:
             second.set()
             assert (await x).tolist() == [5, 5, 5]
 
-        run(main())
+        run_in_loop(main())
 
     def test_errors_of_earlier_and_later_writes_are_distinguished(self, four_workers):
         async def main() -> None:
@@ -179,7 +179,7 @@ class TestWritesBehindTheAwait:
             ends = await asyncio.gather(*tasks, return_exceptions=True)
             assert [e.args[0] if isinstance(e, KeyError) else e is x for e in ends] == ["first", True, "second", True]
 
-        run(main())
+        run_in_loop(main())
 
 
 class TestCancellation:
@@ -197,7 +197,7 @@ class TestCancellation:
             assert await other is y
             assert (await y).tolist() == [2, 2, 2]
 
-        run(main())
+        run_in_loop(main())
 
     def test_time_outs(self):
         async def within(seconds: float, x) -> None:
@@ -214,7 +214,7 @@ class TestCancellation:
             go.set()
             assert (await asyncio.wait_for(x, 60)) is x
 
-        run(main())
+        run_in_loop(main())
 
     def test_tasks_may_be_cancelled_when_their_arrays_have_come(self):
         """By the first of them: some were notified in the same turn, others are about to be."""
@@ -237,7 +237,7 @@ class TestCancellation:
             assert [task.cancelled() for task in tasks] == [False] + [True] * (len(tasks) - 1)
             assert complaints == []
 
-        run(main())
+        run_in_loop(main())
 
     def test_the_array_is_freed(self):
         async def main() -> None:
@@ -249,7 +249,7 @@ class TestCancellation:
 
         dropped = forerun.stats()["dropped"]
         with closed_gate():
-            run(main())
+            run_in_loop(main())
         forerun.waitall()
         assert forerun.stats()["dropped"] > dropped
 
@@ -289,7 +289,7 @@ class TestManyLoops:
             return (x + y).tolist()
 
         go = threading.Event()
-        threads = [threading.Thread(target=lambda k=k: ends.append(run(main(k)))) for k in range(4)]
+        threads = [threading.Thread(target=lambda k=k: ends.append(run_in_loop(main(k)))) for k in range(4)]
         for thread in threads:
             thread.start()
         go.set()
@@ -341,12 +341,12 @@ class TestHostTasks:
                 go.set()
                 await x
 
-        run(main())
+        run_in_loop(main())
 
     def test_host_task_that_awaits(self):
         def inside(v):
             x = np.ones((300, 300))
-            y = run(wrapped(x @ x))[0, 0].item() + v
+            y = run_in_loop(wrapped(x @ x))[0, 0].item() + v
             del threading._active[threading.get_ident()]  # Python would count the worker as its own for ever
             return y
 
@@ -354,7 +354,7 @@ class TestHostTasks:
             (x,) = npx.host(inside, [np.ones(3)], [((3,), "float32")])
             return (await x).tolist()
 
-        assert run(main()) == [301, 301, 301]
+        assert run_in_loop(main()) == [301, 301, 301]
 
 
 class TestDebugMode:

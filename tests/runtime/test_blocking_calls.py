@@ -419,7 +419,7 @@ CHAPTERS = ROOT / "examples" / "chapters"
 EXPERIMENTS = ROOT / "src" / "forerun" / "tour" / "experiments" / "asynchronous"
 
 
-def lines_of(file: str, pattern: str) -> set[int]:
+def lines_with(file: str, pattern: str) -> set[int]:
     text = (EXPERIMENTS / file).read_text(encoding="utf-8").splitlines()
     return {i for i, row in enumerate(text, 1) if re.search(pattern, row)}
 
@@ -439,7 +439,7 @@ def test_the_report_names_the_right_line(
     lines = [b.line for b in profiler.blockers(recorded(script)) if b.line.cause == cause]
     most = max(lines, key=lambda line: line.waits)
     assert most.site is not None
-    assert (Path(most.site[0]).name, {most.site[1]}) == (file, lines_of(file, pattern))
+    assert (Path(most.site[0]).name, {most.site[1]}) == (file, lines_with(file, pattern))
 
 
 @pytest.fixture(scope="module")

@@ -9,24 +9,15 @@ from collections import namedtuple
 import pytest
 
 import forerun
-from forerun import np, npx
+from forerun import np
 from forerun.testing import closed_gate
-from tests.support.engine.event_loops import LOOPS, run, run_other_tasks
-from tests.support.engine.late_arrays import late_array
+from tests.support.engine.event_loops import LOOPS, run_in_loop, run_other_tasks
+from tests.support.engine.late_arrays import failing_array, late_array
 
 Pair = namedtuple("Pair", "left right")
 
 
 pytestmark = pytest.mark.usefixtures("four_workers")
-
-
-def bad(word: str = "bad"):
-    """An array whose computation fails."""
-
-    def task(v):
-        raise KeyError(word)
-
-    return npx.host(task, [np.ones(3)], [((3,), "float32")])[0]
 
 
 def dropped() -> int:
@@ -45,18 +36,18 @@ class TestGather:
             assert type(found[2]["x"]) is Pair
             assert all(x.ready for x in (a, b, c))
 
-        run(main(), loop)
+        run_in_loop(main(), loop)
 
     def test_gather_of_no_arrays(self):
         async def main() -> None:
             assert await forerun.gather() == []
 
-        run(main())
+        run_in_loop(main())
 
     def test_gather_waits_for_all_after_a_failure(self):
         async def main() -> None:
             go = threading.Event()
-            failed = bad()
+            failed = failing_array(KeyError("bad"))
             task = asyncio.create_task(forerun.gather(failed, late_array(go)))
             with pytest.raises(KeyError):
                 await failed
@@ -67,38 +58,38 @@ class TestGather:
                 await task
             assert caught.value.__notes__[0].startswith("issued at")
 
-        run(main())
+        run_in_loop(main())
 
     def test_a_single_failure_is_raised_as_itself(self):
         async def main() -> None:
-            x = bad()
+            x = failing_array(KeyError("bad"))
             with pytest.raises(KeyError, match="bad"):
                 await forerun.gather(x + 1, np.ones(2), [x * 2, x])
             y = np.arange(3)[np.array([7])]  # a failure of the engine's own, not of Python
             with pytest.raises(IndexError, match="got 7"):
                 await forerun.gather(y, y + 1)
 
-        run(main())
+        run_in_loop(main())
 
     def test_several_failures_are_a_group(self):
         async def main() -> None:
-            x, y = bad("one"), bad("two")
+            x, y = failing_array(KeyError("one")), failing_array(KeyError("two"))
             with pytest.raises(ExceptionGroup, match="gather: 2 computations failed") as caught:
                 await forerun.gather(x, np.ones(2), x + 1, [y])
             assert [error.args for error in caught.value.exceptions] == [("one",), ("two",)]
 
-        run(main())
+        run_in_loop(main())
 
     def test_errors_in_their_places(self):
         async def main() -> None:
-            x, y, good = bad("one"), np.arange(3)[np.array([7])], np.ones(2)
+            x, y, good = failing_array(KeyError("one")), np.arange(3)[np.array([7])], np.ones(2)
             first, (second, third), fine = await forerun.gather(x, (y, y + 1), {"good": good}, return_exceptions=True)
             assert isinstance(first, KeyError)
             assert isinstance(second, IndexError)
             assert third is second  # the same computation
             assert fine["good"] is good
 
-        run(main())
+        run_in_loop(main())
 
     @pytest.mark.parametrize("wrong", [3, None, "ab", {1, 2}])
     def test_non_array_argument_raises(self, wrong):
@@ -106,7 +97,7 @@ class TestGather:
             with pytest.raises(TypeError, match="gather: must be given arrays"):
                 await forerun.gather(np.ones(2), [wrong])
 
-        run(main())
+        run_in_loop(main())
 
     def test_a_cancelled_gather_holds_no_arrays(self):
         async def main() -> None:
@@ -117,7 +108,7 @@ class TestGather:
 
         before = dropped()
         with closed_gate():
-            run(main())
+            run_in_loop(main())
         assert dropped() >= before + 2
 
 
@@ -137,11 +128,11 @@ class TestAsCompleted:
             assert found[0] is there
             assert [x.tolist() for x in found[1:]] == [[2] * 3, [0] * 3, [1] * 3]
 
-        run(main(), loop)
+        run_in_loop(main(), loop)
 
     def test_a_failed_array_is_yielded_and_raises_when_read(self):
         async def main() -> None:
-            x = bad()
+            x = failing_array(KeyError("bad"))
             found = [y async for y in forerun.as_completed([x, x])]
             assert len(found) == 2
             for y in found:
@@ -149,7 +140,7 @@ class TestAsCompleted:
                 with pytest.raises(KeyError, match="bad"):
                     await y
 
-        run(main())
+        run_in_loop(main())
 
     def test_a_left_loop_holds_no_arrays(self):
         async def main() -> None:
@@ -163,7 +154,7 @@ class TestAsCompleted:
                 del coming
 
         before = dropped()
-        run(main())
+        run_in_loop(main())
         assert dropped() > before
 
     def test_a_cancelled_iteration_continues(self):
@@ -178,13 +169,13 @@ class TestAsCompleted:
             with pytest.raises(StopAsyncIteration):
                 await anext(coming)
 
-        run(main())
+        run_in_loop(main())
 
     def test_as_completed_of_no_arrays(self):
         async def main() -> None:
             assert [x async for x in forerun.as_completed([])] == []
 
-        run(main())
+        run_in_loop(main())
 
     def test_where_no_loop_runs(self):
         with pytest.raises(RuntimeError, match="no running event loop"):
@@ -195,4 +186,4 @@ class TestAsCompleted:
             with pytest.raises(TypeError):
                 forerun.as_completed([np.ones(2), 3])
 
-        run(main())
+        run_in_loop(main())

@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 import logging
-import subprocess
-import sys
 
 import pytest
 
 import forerun
 from forerun import np
 from forerun._runtime.logging import say
-from tests.support.processes import subprocesses
+from tests.support.processes.subprocesses import run_python
 
 LISTENING = "import logging; logging.basicConfig(level='INFO', format='%(levelname)s %(name)s: %(message)s')\n"
-
-
-def run(program: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Runs a program in a Python of its own."""
-    return subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False,
-        env=subprocesses.environment(**environment),
-    )  # fmt: skip
 
 
 @pytest.fixture
@@ -44,11 +34,11 @@ class TestWorkers:
 
     def test_small_work_at_once_starts_none(self):
         program = "from forerun import np\nx = np.ones(3) + 1\nx.wait()"
-        assert run(LISTENING + program).stderr == ""
+        assert run_python(LISTENING + program).stderr == ""
 
     def test_workers_end_at_exit(self):
         program = "import forerun\nfrom forerun import np\nforerun.configure(workers=1)\nx = np.ones(100000) + 1"
-        done = run(LISTENING + program)
+        done = run_python(LISTENING + program)
         messages = [line.removeprefix("INFO forerun: ") for line in done.stderr.splitlines()]
         ended = "all threads have ended; the next operation starts them again"
         assert messages == ["configured: workers=1", "4 threads started", ended]
@@ -60,7 +50,7 @@ class TestWorkers:
             "forerun.configure(workers=4000)\n"
             "(np.ones(100000) + 1).wait(); forerun.waitall()"
         )
-        done = run(LISTENING + program)
+        done = run_python(LISTENING + program)
         assert "of 4003 threads could be started: the system refused the others" in done.stderr
 
 
@@ -93,11 +83,11 @@ class TestSilence:
 
     @pytest.mark.parametrize("before", ["", "import logging\n"])
     def test_by_default(self, before):
-        done = run(before + self.PROGRAM, FORERUN_NOTHING="x")
+        done = run_python(before + self.PROGRAM, FORERUN_NOTHING="x")
         assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
     def test_logging_is_not_imported_for_its_own_sake(self):
-        assert run(self.PROGRAM + "\nimport sys; print('logging' in sys.modules)").stdout == "False\n"
+        assert run_python(self.PROGRAM + "\nimport sys; print('logging' in sys.modules)").stdout == "False\n"
 
     def test_a_handler_that_fails_changes_nothing(self):
         program = (
@@ -106,24 +96,24 @@ class TestSilence:
             "logging.getLogger('forerun').addHandler(Bad())\nlogging.getLogger('forerun').setLevel('INFO')\n"
             "from forerun import np\nprint((np.ones(100000) + 1)[:3].tolist())"
         )
-        done = run(program)
+        done = run_python(program)
         assert done.stdout == "[2.0, 2.0, 2.0]\n"
         assert "no disk" in done.stderr
 
 
 class TestSurroundings:
     def test_unknown_environment_variable_is_logged(self):
-        done = run(LISTENING + "import forerun", FORERUN_WORKRES="3")
+        done = run_python(LISTENING + "import forerun", FORERUN_WORKRES="3")
         assert "WARNING forerun: environment: FORERUN_WORKRES is not a setting" in done.stderr
         assert "FORERUN_WORKERS" in done.stderr
 
     def test_a_limit_of_memory(self):
         limit = "import resource; resource.setrlimit(resource.RLIMIT_AS, (1 << 32, 1 << 32))\n"
-        done = run(LISTENING + limit + "import forerun")
+        done = run_python(LISTENING + limit + "import forerun")
         assert f"memory: {1 << 32} bytes of the machine's" in done.stderr
 
     def test_unread_failures(self):
-        done = run(LISTENING + "from forerun import np\nx = np.linalg.inv(np.zeros((2, 2)))")
+        done = run_python(LISTENING + "from forerun import np\nx = np.linalg.inv(np.zeros((2, 2)))")
         assert done.returncode == 1
         assert "ERROR forerun: <string>:3: an error that no read has raised: LinAlgError" in done.stderr
 

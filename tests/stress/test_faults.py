@@ -6,12 +6,12 @@ import pathlib
 
 import pytest
 
-from stress.faults import compiled, run
+from stress.faults import compiled_refusals, run_refusals
 
 
 @pytest.fixture(scope="module")
 def refusing(tmp_path_factory) -> pathlib.Path:
-    return compiled(tmp_path_factory.mktemp("faults"))
+    return compiled_refusals(tmp_path_factory.mktemp("faults"))
 
 
 SHARES = [f"{part}:{i}/4" for part in ("forward", "gradient") for i in range(4)]  # each ends within a minute or so
@@ -19,7 +19,7 @@ SHARES = [f"{part}:{i}/4" for part in ("forward", "gradient") for i in range(4)]
 
 @pytest.mark.parametrize(("part", "each", "least"), [*((share, 8, 250) for share in SHARES), ("programs", 2, 100)])
 def test_each_request_may_be_refused(refusing, part, each, least):
-    ((name, refused, raised),) = run(refusing, part, each=each)  # `make faults` refuses all of them
+    ((name, refused, raised),) = run_refusals(refusing, part, each=each)  # `make faults` refuses all of them
     assert name == part
     assert least < int(refused)
     assert 0 < int(raised) < int(refused)  # some are done without

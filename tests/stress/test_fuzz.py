@@ -14,7 +14,7 @@ from forerun import np
 from stress.fuzz import check as checking
 from stress.fuzz import deaths, files, modes, watch
 from stress.fuzz.batch import modes_of, smallest
-from stress.fuzz.check import Counts, Finding, check
+from stress.fuzz.check import Counts, Finding, first_finding
 from stress.fuzz.forerun_back import RunningAhead
 from stress.fuzz.modes import MODES
 from stress.fuzz.program import Program, random_program, read
@@ -30,7 +30,7 @@ def searched(first: int, count: int, counts: Counts | None = None) -> tuple[Prog
     """The first of some programs that reads something wrong."""
     for seed in range(first, first + count):
         program = random_program(seed)
-        if finding := check(program, modes_of(seed), counts):
+        if finding := first_finding(program, modes_of(seed), counts):
             return program, finding
     return None
 
@@ -46,7 +46,7 @@ class TestPrograms:
     def test_kept_program(self, path):
         program = read(path)
         assert program.note
-        assert check(program, MODES) is None
+        assert first_finding(program, MODES) is None
 
     def test_random_programs_cover_all_kinds_of_steps(self):
         """Each kind of step, poison, refusals, several threads."""
@@ -148,9 +148,9 @@ class TestItself:
             assert found is not None
             program, finding = found
             small = smallest(program, finding)
-            assert check(small, [modes.BY_NAME[finding.mode]]) is not None
+            assert first_finding(small, [modes.BY_NAME[finding.mode]]) is not None
         assert small.steps <= 8
-        assert check(small, MODES) is None  # it is the back end that was wrong
+        assert first_finding(small, MODES) is None  # it is the back end that was wrong
 
     def test_errors_common_to_all_modes_are_found_by_numpy(self, monkeypatch):
         """An operation that is wrong everywhere."""
@@ -195,7 +195,7 @@ class TestItself:
 class TestFiles:
     @pytest.mark.parametrize("target", files.TARGETS, ids=lambda target: target.name)
     def test_arbitrary_bytes_are_read_or_refused(self, target):
-        for data in files.inputs(target, 1, 60):
+        for data in files.inputs_of_target(target, 1, 60):
             assert files.judged(target, data) == ""
 
     @pytest.mark.parametrize("target", [t for t in files.TARGETS if "load" in t.name], ids=lambda target: target.name)
@@ -237,17 +237,17 @@ class TestDeaths:
     }  # fmt: skip
 
     def test_a_crashed_program_leaves_no_files(self):
-        assert deaths.check(self.SPEC) == ""
+        assert deaths.fault_of_program(self.SPEC) == ""
 
     def test_a_worker_that_lives_on_is_found(self, monkeypatch):
         monkeypatch.setattr(deaths, "PATIENCE", 0.0)
         lives = "from forerun import _core\n_core.end_with_process = lambda *args: True\n"
         monkeypatch.setattr(deaths, "PROGRAM", lives + deaths.PROGRAM.replace("100_000", "1"))
-        assert deaths.check(self.SPEC).startswith("processes that live on")
+        assert deaths.fault_of_program(self.SPEC).startswith("processes that live on")
 
     @pytest.mark.parametrize("name", ["x.npy", ".0123.tmp"])
     def test_a_file_in_part_is_found(self, name, monkeypatch):
         spoils = f"    np.save = lambda file, x, wait: open({name!r}, 'wb').write(b'half')\n"
         begin = 'if __name__ == "__main__":\n'
         monkeypatch.setattr(deaths, "PROGRAM", deaths.PROGRAM.replace(begin, begin + spoils))
-        assert deaths.check(self.SPEC).startswith(("files", "a file that cannot be read"))
+        assert deaths.fault_of_program(self.SPEC).startswith(("files", "a file that cannot be read"))

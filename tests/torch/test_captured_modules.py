@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("engine")
 X = [[1.0, 2.0, 3.0], [-1.0, 0.5, 0.0]]
 
 
-def network() -> Any:
+def torch_network() -> Any:
     torch.manual_seed(3)
     return nn.Sequential(nn.Linear(3, 8), nn.Dropout(0.5), nn.Linear(8, 2))
 
@@ -40,7 +40,7 @@ CHANGES: dict[str, Callable[[Any], Any]] = {
 
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_change_of_a_module_is_seen(name: str) -> None:
-    net, x = network(), torch.tensor(X)
+    net, x = torch_network(), torch.tensor(X)
     captured = forerun.hybrid(lambda x: net(x))
     for _ in range(3):
         captured(x)
@@ -53,7 +53,7 @@ def test_a_change_of_a_module_is_seen(name: str) -> None:
 
 
 def test_a_parameter_that_is_frozen_is_not_trained_on() -> None:
-    net, x = network().eval(), torch.tensor(X)
+    net, x = torch_network().eval(), torch.tensor(X)
     rule = torch.optim.SGD(net.parameters(), lr=0.1)
 
     @forerun.hybrid
@@ -76,7 +76,7 @@ def test_a_parameter_that_is_frozen_is_not_trained_on() -> None:
 
 
 def test_other_modules_do_not_matter() -> None:
-    net, other, x = network().eval(), network(), torch.tensor(X)
+    net, other, x = torch_network().eval(), torch_network(), torch.tensor(X)
     captured = forerun.hybrid(lambda x: net(x))
     for _ in range(3):
         captured(x)
@@ -114,7 +114,7 @@ def test_parameters_of_unknown_shape_are_made_in_the_first_call() -> None:
 
 
 def test_copies_have_changes_of_their_own() -> None:
-    net, x = network().eval(), torch.tensor(X)
+    net, x = torch_network().eval(), torch.tensor(X)
     captured = forerun.hybrid(lambda x: net(x))
     for _ in range(3):
         captured(x)

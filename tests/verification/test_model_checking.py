@@ -18,19 +18,19 @@ CORE = ROOT / "core"
 FILES = ["wake", "completion", "tiles", "budget", "life", "free_list", "lane"]
 
 
-def named(case: tuple[Any, ...]) -> str:
+def name_of_case(case: tuple[Any, ...]) -> str:
     return "-".join([case[0].__name__, *map(str, case[1:-1]), *(f"{k}={v}" for k, v in case[-1].items())])
 
 
 class TestModels:
-    @pytest.mark.parametrize("case", MODELS, ids=named)
+    @pytest.mark.parametrize("case", MODELS, ids=name_of_case)
     def test_all_is_well(self, case):
         make, bounds = case
         found = check(make(**bounds))
         assert found.fault is None, str(found)
         assert found.states > 20
 
-    @pytest.mark.parametrize("case", MUTANTS, ids=named)
+    @pytest.mark.parametrize("case", MUTANTS, ids=name_of_case)
     def test_fault_is_found(self, case):
         make, name, bounds = case
         found = check(make(broken=name, **bounds))
@@ -39,7 +39,7 @@ class TestModels:
         assert "more than" not in found.fault
         assert (make, bounds) in MODELS + DEEP, "with the same bounds and nothing broken all must be well"
 
-    @pytest.mark.parametrize("case", LEANS, ids=named)
+    @pytest.mark.parametrize("case", LEANS, ids=name_of_case)
     def test_code_leans_on_time_here(self, case):
         """With timed waits that only a call ends, an op is lost; docs/explanation/handover_verification.md says so."""
         make, _, bounds = case

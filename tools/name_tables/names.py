@@ -29,7 +29,7 @@ import forerun  # noqa: E402
 from forerun import _core, np  # noqa: E402
 from forerun.ops._base import core  # noqa: E402
 from tests.ops.cases import CASES  # noqa: E402
-from tests.ops.cases.table import Case, call, mapped, to_forerun  # noqa: E402
+from tests.ops.cases.table import Case, call_with_sample, mapped, to_forerun  # noqa: E402
 
 from names_absent import REASONS  # noqa: E402  # isort: skip
 
@@ -148,7 +148,7 @@ def kind_of(function: Callable[..., Any], args: Any) -> str:
     with counting_host_tasks() as tasks:
         _core.gate(True)
         try:
-            helper = Call(lambda: call(function, late()))
+            helper = Call(lambda: call_with_sample(function, late()))
             helper.start()
             while helper.is_alive() and _core.stats()["waits"] == before["waits"]:
                 helper.join(0.0005)

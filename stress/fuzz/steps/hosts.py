@@ -9,7 +9,7 @@ import numpy
 
 import forerun
 from forerun import np, npx
-from stress.fuzz.marked import plain
+from stress.fuzz.marked import without_cells
 from stress.fuzz.pool import Pool
 
 PATIENCE = 2.0  # seconds
@@ -58,7 +58,7 @@ class Hosts(Pool):
             other = self.settle(other + 1)
 
         def task(values: numpy.ndarray) -> Any:
-            return values - (other.asnumpy() if ahead else plain(self.back.known(other)))
+            return values - (other.asnumpy() if ahead else without_cells(self.back.known(other)))
 
         self.put(self.settle(self.back.host(task, [x.value], [spec])[0]), x.device)
 

@@ -15,7 +15,7 @@ from forerun import _core, autograd
 from stress.fuzz.pool import Pool
 from tests.ops.cases import CASES
 from tests.ops.cases.reduction import COMPARED
-from tests.ops.cases.table import Case, call, mapped, results
+from tests.ops.cases.table import Case, call_with_sample, mapped, results
 
 UNWANTED = {"np.empty", "np.empty_like", "npx.host", "np.fromfunction"}  # no values, or a function of its own
 BOUNDS = {"np.quantile", "np.percentile"}  # they wait for an argument that is an array
@@ -142,7 +142,7 @@ def _same_dtypes(case: Case, sample: int, dtype: numpy.dtype) -> bool:
         return False
     with warnings.catch_warnings(), numpy.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        found = results(call(case.reference, args))
+        found = results(call_with_sample(case.reference, args))
     floats = any(numpy.asarray(r).dtype.kind in "fc" for r in found)
     arrays = all(isinstance(r, numpy.ndarray | numpy.generic) for r in found)
     width = lambda d: d.itemsize >> (d.kind == "c") if d.kind in "fc" else 0

@@ -29,12 +29,12 @@ def written_as_bytes(_: pathlib.Path) -> Any:
     return x
 
 
-def npy(path: pathlib.Path) -> Any:
+def load_npy(path: pathlib.Path) -> Any:
     numpy.save(path / "x.npy", RAW)
     return np.load(path / "x.npy")
 
 
-def npz(path: pathlib.Path, save: Any = numpy.savez) -> Any:
+def load_npz(path: pathlib.Path, save: Any = numpy.savez) -> Any:
     save(path / "x.npz", x=RAW)
     return np.load(path / "x.npz")["x"]
 
@@ -63,10 +63,10 @@ DOORS: dict[str, Door] = {
     "a copy by dlpack": lambda _: np.from_dlpack(RAW.copy(), copy=True),
     "view": seen_as_bools,
     "bytes": written_as_bytes,
-    "npy": npy,
-    "npz": npz,
+    "npy": load_npy,
+    "npz": load_npz,
     "opened npy": opened_npy,
-    "compressed npz": lambda p: npz(p, numpy.savez_compressed),
+    "compressed npz": lambda p: load_npz(p, numpy.savez_compressed),
     "safetensors": lambda p: safetensors.load_file(tensors(p))["x"],
     "safetensors in memory": lambda p: safetensors.load(tensors(p).read_bytes())["x"],
 }
@@ -103,13 +103,13 @@ def added_at_itself(x: Any) -> Any:
     return y
 
 
-def stored(x: Any) -> Any:
+def stored_in_floats(x: Any) -> Any:
     y = np.zeros(x.size)
     y[...] = x
     return y
 
 
-def masked(x: Any) -> Any:
+def writes_under_mask(x: Any) -> Any:
     y = np.zeros(x.size)
     y[x] = 1
     y[x & True] += 1
@@ -122,7 +122,7 @@ def masked(x: Any) -> Any:
 Use = Callable[[Any], Any]
 
 
-def unary(name: str) -> Use:
+def call_by_name(name: str) -> Use:
     return lambda x: getattr(np, name)(x)
 
 
@@ -137,7 +137,7 @@ def method(name: str, of: str) -> Use:
 OTHER = numpy.array([True, True, False, False, True, True, False])
 USES: dict[str, Use] = {
     **{
-        name: unary(name)
+        name: call_by_name(name)
         for name in (
             "sum",
             "prod",
@@ -257,8 +257,8 @@ USES: dict[str, Use] = {
     "of floats": dot_of_floats,
     "at": added_at,
     "at itself": added_at_itself,
-    "stored": stored,
-    "a mask": masked,
+    "stored": stored_in_floats,
+    "a mask": writes_under_mask,
     "bincount": lambda x: np.bincount(x.astype("int64")),
     "searchsorted": lambda x: np.searchsorted(np.array([0, 1]), x),
     "where=": lambda x: np.sqrt(np.ones(x.size), where=x),

@@ -37,7 +37,7 @@ def integer_of(value: float, dtype: numpy.dtype) -> int:
     return kept - 2**bits if dtype.kind == "i" and kept >= 2 ** (bits - 1) else kept
 
 
-def values_of(dtype: numpy.dtype) -> numpy.ndarray:
+def edges_of_dtype(dtype: numpy.dtype) -> numpy.ndarray:
     with numpy.errstate(all="ignore"):
         return numpy.array(EDGES).astype(dtype)
 
@@ -46,18 +46,18 @@ def values_of(dtype: numpy.dtype) -> numpy.ndarray:
 @pytest.mark.parametrize("source", FLOATS, ids=str)
 class TestFloatsToIntegers:
     def test_known_casts(self, source: numpy.dtype, to: numpy.dtype) -> None:
-        values = values_of(source)
+        values = edges_of_dtype(source)
         want = [integer_of(float(v), to) for v in values]
         assert np.asarray(values).astype(to).tolist() == want
 
     def test_casts_equal_numpy_where_defined(self, source: numpy.dtype, to: numpy.dtype) -> None:
         limits = numpy.iinfo(to)
-        values = values_of(source)
+        values = edges_of_dtype(source)
         held = numpy.array([limits.min - 1 < float(v) < limits.max + 1 for v in values])
         assert np.asarray(values[held]).astype(to).tolist() == values[held].astype(to).tolist()
 
     def test_casts_do_not_depend_on_position(self, source: numpy.dtype, to: numpy.dtype) -> None:
-        values = values_of(source)
+        values = edges_of_dtype(source)
         one = np.asarray(values).astype(to).numpy()
         for length in (1, 3, 8, 17, 64, 100, 1000):
             for start in (0, 1, 5):
@@ -71,7 +71,7 @@ class TestFloatsToIntegers:
                 assert (spread[::-1, 1].astype(to).numpy() == want[::-1]).all()
 
     def test_casts_do_not_depend_on_the_call(self, source: numpy.dtype, to: numpy.dtype) -> None:
-        values = values_of(source)
+        values = edges_of_dtype(source)
         want = np.asarray(values).astype(to).tolist()
         assigned = np.zeros(len(values), to)
         assigned[...] = np.asarray(values)
@@ -82,8 +82,8 @@ class TestFloatsToIntegers:
 
 @pytest.mark.parametrize("to", INTEGERS, ids=str)
 def test_tiles_and_workers_make_no_difference(to: numpy.dtype) -> None:
-    values = numpy.resize(values_of(numpy.dtype("float64")), 300_001)
-    want = numpy.resize(np.asarray(values_of(numpy.dtype("float64"))).astype(to).numpy(), 300_001)
+    values = numpy.resize(edges_of_dtype(numpy.dtype("float64")), 300_001)
+    want = numpy.resize(np.asarray(edges_of_dtype(numpy.dtype("float64"))).astype(to).numpy(), 300_001)
     for mode in ENGINES:
         with running(mode):
             x = np.asarray(values)
@@ -103,7 +103,7 @@ def test_other_casts_are_numpys(source: numpy.dtype, to: numpy.dtype) -> None:
         limits = numpy.iinfo(source)
         values = numpy.concatenate([rng.integers(limits.min, limits.max, 999, source, True), [limits.min, limits.max]])
     else:
-        values = values_of(source)
+        values = edges_of_dtype(source)
     got, want = np.asarray(values).astype(to).numpy(), values.astype(to)
     assert numpy.array_equal(got, want, equal_nan=to.kind in "fc")
     if to.kind == "f":

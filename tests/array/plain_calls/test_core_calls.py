@@ -205,7 +205,7 @@ MAKING: dict[str, list[Call]] = {
 MAKING["empty"] = MAKING["zeros"]
 
 
-def functions(name: str) -> Iterator[tuple[str, Any]]:
+def core_functions(name: str) -> Iterator[tuple[str, Any]]:
     """The public ones with this name that the core calls for."""
     for space, holder in (("np", np), ("ndarray", np.ndarray)):
         f = vars(holder).get(name)
@@ -216,7 +216,7 @@ def functions(name: str) -> Iterator[tuple[str, Any]]:
 def differences(name: str, calls: list[Call], arrays: Callable[[], list[tuple[str, np.ndarray]]]) -> list[str]:
     """The calls of which the two ways give different outcomes."""
     found = []
-    for space, f in functions(name):
+    for space, f in core_functions(name):
         for args, options in calls:
             for label, x in arrays():
                 got = record_of_call(f, (x, *args), options)
@@ -226,7 +226,7 @@ def differences(name: str, calls: list[Call], arrays: Callable[[], list[tuple[st
     return found
 
 
-def all_of(dtype: str) -> Callable[[], list[tuple[str, np.ndarray]]]:
+def arrays_of_layouts(dtype: str) -> Callable[[], list[tuple[str, np.ndarray]]]:
     made = [(f"{label} of {dtype}", make(dtype)) for label, make in LAYOUTS.items()]
     return lambda: made
 
@@ -247,17 +247,17 @@ def test_every_entry_has_a_table() -> None:
 
 @pytest.mark.parametrize("name", OF_ARRAYS)
 def test_calls_of_one_array(name: str) -> None:
-    found = differences(name, OF_ARRAYS[name], all_of("float32"))
+    found = differences(name, OF_ARRAYS[name], arrays_of_layouts("float32"))
     plain = OF_ARRAYS[name][:3] + [call(dtype="float16"), call(-1)]
     for dtype in DTYPES:
-        found += differences(name, plain, all_of(dtype))
+        found += differences(name, plain, arrays_of_layouts(dtype))
     assert not found, format_differences(found)
 
 
 @pytest.mark.parametrize("name", MAKING)
 def test_calls_that_make_arrays(name: str) -> None:
     found = []
-    for space, f in functions(name):
+    for space, f in core_functions(name):
         for args, options in MAKING[name]:
             got, want = record_of_call(f, args, options), record_of_call(f.__wrapped__, args, options)
             if name == "empty":
@@ -381,9 +381,11 @@ def test_products_with_vectors_have_the_bits_of_operations(dtype: str) -> None:
 
 def plain_calls() -> list[str]:
     """Differences in the plainest calls of everything, made where this is called."""
-    found = [line for name in OF_ARRAYS for line in differences(name, OF_ARRAYS[name][:3], all_of("float32"))]
+    found = [
+        line for name in OF_ARRAYS for line in differences(name, OF_ARRAYS[name][:3], arrays_of_layouts("float32"))
+    ]
     for name in ("zeros", "ones", "full", "arange"):
-        for (space, f), (args, options) in itertools.product(functions(name), MAKING[name][:24]):
+        for (space, f), (args, options) in itertools.product(core_functions(name), MAKING[name][:24]):
             got, want = record_of_call(f, args, options), record_of_call(f.__wrapped__, args, options)
             if got != want:
                 found.append(f"{space}.{name}({args}, {options}): got {got} instead of {want}")

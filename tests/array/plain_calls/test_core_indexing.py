@@ -138,7 +138,7 @@ def test_elements_read() -> None:
     assert not found, format_differences(found)
 
 
-def written(write: Callable[..., Any], x: np.ndarray, index: Any, value: Any) -> tuple[str, Any]:
+def memory_after_write(write: Callable[..., Any], x: np.ndarray, index: Any, value: Any) -> tuple[str, Any]:
     """Return the error of a write, or all of the memory after it."""
     found = record_of_call(write, (x, index, value), {})
     try:
@@ -148,7 +148,7 @@ def written(write: Callable[..., Any], x: np.ndarray, index: Any, value: Any) ->
     return found, left
 
 
-def assign(x: np.ndarray, index: Any, value: Any) -> None:
+def set_item(x: np.ndarray, index: Any, value: Any) -> None:
     x[index] = value
 
 
@@ -175,8 +175,8 @@ def test_elements_written() -> None:
         for (label, make), (index_label, index), (what, value) in all_:
             if label in ("longer", "long"):
                 continue
-            got = written(assign, make(dtype), index, value)
-            want = written(
+            got = memory_after_write(set_item, make(dtype), index, value)
+            want = memory_after_write(
                 lambda a, i, v: assigning.setitem(a, with_python_ints(a, i, True), v), make(dtype), index, value
             )
             if got != want:

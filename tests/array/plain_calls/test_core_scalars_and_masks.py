@@ -49,7 +49,7 @@ NUMBERS = (3, -1, 0, 2.5, -0.0, float("nan"), float("inf"), True, 2**40, 2**70, 
 outcome_of = partial(outcome, read=comparable, error=type_and_message)
 
 
-def issued(work: Callable[..., Any], *operands: Any) -> Any:
+def outcome_behind_gate(work: Callable[..., Any], *operands: Any) -> Any:
     """The same of work whose operations are all issued, and run later."""
 
     def behind_the_gate(*operands: Any) -> Any:
@@ -65,19 +65,19 @@ def assign(x: Any, index: Any, value: Any) -> Any:
     return x.asnumpy()
 
 
-def masked(f: Callable[..., Any], given: Any, dtype: str, mask: Any) -> Any:
+def call_under_mask(f: Callable[..., Any], given: Any, dtype: str, mask: Any) -> Any:
     """A call with `where` into ones."""
     return f(*given, out=np.ones(5, dtype=dtype), where=mask)
 
 
 def changed(call: Callable[..., Any], dtype: str, index: Any, value: Any) -> Any:
     """Return the values after a call of a method that writes."""
-    x = vector(dtype)
+    x = five_values(dtype)
     call(x, index, value)
     return x
 
 
-def vector(dtype: str) -> Any:
+def five_values(dtype: str) -> Any:
     return np.array(numpy.array([3, 0, 1, 7, 2]).astype(dtype))
 
 
@@ -87,7 +87,7 @@ def scalar(dtype: str, value: Any = 5) -> Any:
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_a_number_operand_is_a_constant(dtype):
-    x = vector(dtype)
+    x = five_values(dtype)
     beside = [scalar(t) for t in DTYPES] + [
         np.array(4.0),
         numpy.float64(2.5),
@@ -95,10 +95,10 @@ def test_a_number_operand_is_a_constant(dtype):
         numpy.bool_(True),
     ]
     for op, b in itertools.product(OPERATORS, beside):
-        assert outcome_of(op, x, b) == issued(op, x, b), (op, b)
-        assert outcome_of(op, b, x) == issued(op, b, x), (op, b)
+        assert outcome_of(op, x, b) == outcome_behind_gate(op, x, b), (op, b)
+        assert outcome_of(op, b, x) == outcome_behind_gate(op, b, x), (op, b)
     for op, b in itertools.product(IN_PLACE, beside):
-        assert outcome_of(op, x.copy(), b) == issued(op, x.copy(), b), (op, b)
+        assert outcome_of(op, x.copy(), b) == outcome_behind_gate(op, x.copy(), b), (op, b)
 
 
 @pytest.mark.parametrize(
@@ -116,25 +116,25 @@ def test_scalars_are_calculated_as_operations_calculate(dtype):
         scalar("int64", 7),
         scalar("float64", -0.3),
         scalar("float32", 0.7),
-        vector("float64"),
+        five_values("float64"),
         *NUMPYS,
     ]
     for a, b, op in itertools.product(own, beside, OPERATORS + BITWISE):
-        assert outcome_of(op, a, b) == issued(op, a, b), (op, a, b)
-        assert outcome_of(op, b, a) == issued(op, b, a), (op, b, a)
+        assert outcome_of(op, a, b) == outcome_behind_gate(op, a, b), (op, a, b)
+        assert outcome_of(op, b, a) == outcome_behind_gate(op, b, a), (op, b, a)
     for a in own:
-        assert outcome_of(operator.neg, a) == issued(operator.neg, a), a
+        assert outcome_of(operator.neg, a) == outcome_behind_gate(operator.neg, a), a
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_numpys_scalars_are_operands_like_arrays_without_axes(dtype):
-    for a, b, op in itertools.product((vector(dtype), scalar(dtype)), NUMPYS, OPERATORS):
+    for a, b, op in itertools.product((five_values(dtype), scalar(dtype)), NUMPYS, OPERATORS):
         assert outcome_of(op, b, a) == outcome_of(op, np.array(b), a), (op, b, a)
         assert outcome_of(op, a, b) == outcome_of(op, a, np.array(b)), (op, a, b)
 
 
 def test_numpys_operators_need_no_python_function():
-    x, one, numpy_array = vector("float64"), scalar("float64"), numpy.arange(5.0)
+    x, one, numpy_array = five_values("float64"), scalar("float64"), numpy.arange(5.0)
     calls: list[Any] = []
     sys.setprofile(lambda frame, event, _: calls.append(frame.f_code) if event == "call" else None)
     try:
@@ -190,12 +190,12 @@ def test_views_see_writes_to_their_base():
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_a_ufunc_under_a_mask_is_the_python_function_s(dtype):
-    x, y, mask = vector(dtype), vector(dtype)[::-1], np.array([True, False, True, True, False])
-    operands = [(x, y), (x, 2), (2.5, x), (x, True), (x, vector("float64")), (x, 2**70), (x[:2], y)]
+    x, y, mask = five_values(dtype), five_values(dtype)[::-1], np.array([True, False, True, True, False])
+    operands = [(x, y), (x, 2), (2.5, x), (x, True), (x, five_values("float64")), (x, 2**70), (x[:2], y)]
     for name, given in itertools.product(("add", "divide", "maximum", "less", "power"), operands):
         op: Elementwise = getattr(np, name)
         calls = [op, op.with_options]
-        found = [outcome_of(masked, f, given, dtype, mask) for f in calls]
+        found = [outcome_of(call_under_mask, f, given, dtype, mask) for f in calls]
         assert found[0] == found[1], (name, given)
     for f in (np.sqrt, np.negative):
         calls = [f, f.with_options]
@@ -219,12 +219,12 @@ def test_a_ufunc_at_positions_is_the_python_function_s(dtype):
         slice(1, 4), 2, np.array([9, 0, 0]), (np.array([1, 1, 1]),),
     ]  # fmt: skip
     values = [
-        vector(dtype)[:3],
+        five_values(dtype)[:3],
         3,
         2.5,
-        vector("float64")[:3],
+        five_values("float64")[:3],
         2**70,
-        vector(dtype)[:1],
+        five_values(dtype)[:1],
         np.ones((1, 3), dtype=dtype),
     ]
     for name, index, value in itertools.product(("add", "maximum", "divide", "less"), indices, values):

@@ -135,7 +135,7 @@ WRITES: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def outcome(call: Callable[[Any], Any], x: Any) -> tuple[Any, ...]:
+def outcome_and_array(call: Callable[[Any], Any], x: Any) -> tuple[Any, ...]:
     """Return the result of a call, or its error, and the array after it."""
     with numpy.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", numpy.exceptions.ComplexWarning)
@@ -151,7 +151,7 @@ def outcome(call: Callable[[Any], Any], x: Any) -> tuple[Any, ...]:
 @pytest.mark.parametrize("name", [*READS, *WRITES])
 def test_indices_and_values_are_numpys(name: str, dtype: str, engine: str) -> None:
     call = (READS | WRITES)[name]
-    assert outcome(call, np.array(X).astype(dtype)) == outcome(call, X.astype(dtype))
+    assert outcome_and_array(call, np.array(X).astype(dtype)) == outcome_and_array(call, X.astype(dtype))
 
 
 def test_masks_and_values_are_copied_in_the_call() -> None:

@@ -32,7 +32,7 @@ STATEMENTS = (
 )  # fmt: skip
 
 
-def values(dtype: str) -> dict[str, numpy.ndarray]:
+def operand_arrays(dtype: str) -> dict[str, numpy.ndarray]:
     """Operands that calls name."""
     g = numpy.random.default_rng(7)
     of = lambda n: (g.random(n) * 9 + 1).astype(dtype)
@@ -51,23 +51,23 @@ def operands_after(code: str, space: dict[str, Any]) -> Any:
         return next(kind for kind in (IndexError, TypeError, ValueError) if isinstance(error, kind))
 
 
-def to_forerun(dtype: str) -> dict[str, Any]:
-    return {"np": np} | {n: np.array(v) for n, v in values(dtype).items()}
+def operand_names(dtype: str) -> dict[str, Any]:
+    return {"np": np} | {n: np.array(v) for n, v in operand_arrays(dtype).items()}
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_writes_match_numpy(engine, dtype):
     for code in (*(f"np.{call}" for call in WRITES), *STATEMENTS):
-        space = to_forerun(dtype)
+        space = operand_names(dtype)
         forerun.waitall()
-        result, expected = operands_after(code, space), operands_after(code, {"np": numpy} | values(dtype))
+        result, expected = operands_after(code, space), operands_after(code, {"np": numpy} | operand_arrays(dtype))
         assert result == expected, code
 
 
 @pytest.mark.parametrize("dtype", ["float64", "int64"])
 def test_behind_a_closed_gate_the_same_is_written(dtype):
     for code in (*(f"np.{call}" for call in WRITES), *STATEMENTS):
-        space = to_forerun(dtype)
+        space = operand_names(dtype)
         try:
             with closed_gate():
                 space["x"] = space["x"] * 1
@@ -78,12 +78,12 @@ def test_behind_a_closed_gate_the_same_is_written(dtype):
             result = operands_after("pass", space)
         except Exception as error:
             result = next(kind for kind in (IndexError, TypeError, ValueError) if isinstance(error, kind))
-        assert result == operands_after(code, {"np": numpy} | values(dtype)), code
+        assert result == operands_after(code, {"np": numpy} | operand_arrays(dtype)), code
 
 
 def test_a_view_that_numpy_has_of_the_array_keeps_its_values(engine):
     for code in ("np.put(v, [1], [9])", "np.add.at(v, [1], 9)", "v[p] = x", "v.fill(9)", "np.place(v, m, [9])"):
-        space = to_forerun("float64") | {"v": np.array(numpy.arange(float(N)))}
+        space = operand_names("float64") | {"v": np.array(numpy.arange(float(N)))}
         kept = space["v"].numpy()
         exec(code, space)
         assert (kept == numpy.arange(N)).all(), code
@@ -92,8 +92,8 @@ def test_a_view_that_numpy_has_of_the_array_keeps_its_values(engine):
 
 def test_writes_from_overlapping_memory(engine):
     for code in ("np.put(v[:20], k, v[5:10])", "v[p] = v[::-1]", "np.putmask(v[1:], m[1:], v[:-1])"):
-        numpy_names = {"np": numpy} | values("float64")
-        names = to_forerun("float64")
+        numpy_names = {"np": numpy} | operand_arrays("float64")
+        names = operand_names("float64")
         assert operands_after(code, names) == operands_after(code, numpy_names), code
 
 

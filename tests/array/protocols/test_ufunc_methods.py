@@ -11,7 +11,8 @@ from scipy import special
 
 from forerun import np
 from forerun.testing import closed_gate
-from tests.support.comparison.numpy_calls import F32, GRID, INTS, check_against_numpy, to_forerun
+from tests.ops.cases.table import to_forerun
+from tests.support.comparison.numpy_calls import F32, GRID, INTS, check_against_numpy
 
 METHODS: dict[str, tuple[Any, ...]] = {
     "reduce": (numpy.add.reduce, GRID),

@@ -15,7 +15,8 @@ import forerun
 from forerun import np
 from forerun.np import ndarray
 from forerun.testing import closed_gate
-from tests.support.comparison.numpy_calls import F32, GRID, INTS, MATRICES, check_against_numpy, to_forerun
+from tests.ops.cases.table import to_forerun
+from tests.support.comparison.numpy_calls import F32, GRID, INTS, MATRICES, check_against_numpy
 
 CALLS: dict[str, tuple[Any, ...]] = {
     "forerun": (numpy.hypot, F32, F32),

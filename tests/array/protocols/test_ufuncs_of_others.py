@@ -24,7 +24,7 @@ _Loop = ctypes.CFUNCTYPE(None, ctypes.POINTER(ctypes.c_void_p), _SIZES, _SIZES, 
 _kept: list[Any] = []
 
 
-def made(name: bytes, function: Callable[[float, float], float]) -> Any:
+def ufunc_of_function(name: bytes, function: Callable[[float, float], float]) -> Any:
     """A ufunc of two float64, with a loop in this interpreter, under any name."""
 
     def loop(args: Any, n: Any, steps: Any, _: Any) -> None:
@@ -50,14 +50,14 @@ def made(name: bytes, function: Callable[[float, float], float]) -> Any:
 def test_foreign_ufuncs_are_not_looked_up_by_name(engine: str) -> None:
     """A ufunc that has the name of one of NumPy's is another one all the same."""
     x = np.array([1.0, 2.0], dtype="float64")
-    assert made(b"add", lambda a, b: a - b)(x, 5.0).tolist() == [-4, -3]
-    assert made(b"power", lambda a, b: a + b)(x, -1.0).tolist() == [0, 1]
-    assert made(b"subtract", lambda a, b: a)(x.astype("bool"), x).tolist() == [1, 1]
+    assert ufunc_of_function(b"add", lambda a, b: a - b)(x, 5.0).tolist() == [-4, -3]
+    assert ufunc_of_function(b"power", lambda a, b: a + b)(x, -1.0).tolist() == [0, 1]
+    assert ufunc_of_function(b"subtract", lambda a, b: a)(x.astype("bool"), x).tolist() == [1, 1]
 
 
 def test_loops_may_take_the_interpreter_lock(engine: str) -> None:
     seen: list[int] = []
-    slow = made(b"watched", lambda a, b: seen.append(threading.get_ident()) or a * b)
+    slow = ufunc_of_function(b"watched", lambda a, b: seen.append(threading.get_ident()) or a * b)
     x = np.arange(300.0, dtype="float64")
     y = slow(x, 2.0)
     z = slow(y, y)
@@ -94,7 +94,7 @@ def test_error_of_a_loop_is_raised_where_its_result_is_read(strict_scipy: None) 
 def test_ufuncs_are_not_forgotten_while_their_loops_run() -> None:
     x = np.arange(50.0, dtype="float64")
     with closed_gate():
-        results = [made(b"short-lived", lambda a, b, k=k: a + k)(x, 0.0) for k in range(20)]
+        results = [ufunc_of_function(b"short-lived", lambda a, b, k=k: a + k)(x, 0.0) for k in range(20)]
     assert [r[0].item() for r in results] == list(range(20))
 
 
@@ -102,7 +102,7 @@ def test_later_ufuncs_are_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     from forerun._array import ufunc_calls
 
     monkeypatch.setattr(ufunc_calls, "_MOST", 0)
-    y = made(b"one-too-many", lambda a, b: a * b)(np.arange(5.0, dtype="float64"), 3.0)
+    y = ufunc_of_function(b"one-too-many", lambda a, b: a * b)(np.arange(5.0, dtype="float64"), 3.0)
     assert y.tolist() == [0, 3, 6, 9, 12]
 
 
@@ -110,7 +110,7 @@ class Compiling:
     """Compiles a loop when it meets dtypes, as numba's functions do: it asks arrays with itself as the ufunc."""
 
     def __init__(self) -> None:
-        self.ufunc = made(b"compiled", lambda a, b: a * 10 + b)
+        self.ufunc = ufunc_of_function(b"compiled", lambda a, b: a * 10 + b)
         self.met: list[Any] = []
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

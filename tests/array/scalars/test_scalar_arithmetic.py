@@ -62,7 +62,7 @@ def result(call: Callable[..., Any], *operands: Any) -> Any:
         return type(error)
 
 
-def described(found: Any) -> Any:
+def dtype_and_bits(found: Any) -> Any:
     """Return the dtype and the bits of a scalar, or the error of reading it; anything else as it is."""
     if not isinstance(found, np.ndarray):
         return found
@@ -72,14 +72,14 @@ def described(found: Any) -> Any:
         return str(found.dtype), str(error).splitlines()[0]
 
 
-def compare(calls: list[tuple[str, Callable[..., Any], tuple[Any, ...]]]) -> None:
+def assert_immediate_results(calls: list[tuple[str, Callable[..., Any], tuple[Any, ...]]]) -> None:
     before = _core.stats()["at_once"]
     at_once = [result(call, *operands) for _, call, operands in calls]
     assert _core.stats()["at_once"] - before > len(calls) // 4
     with closed_gate():
         operations = [result(call, *operands) for _, call, operands in calls]
     for (name, _, operands), found, expected in zip(calls, at_once, operations):
-        assert described(found) == described(expected), f"{name} of {operands!r}"
+        assert dtype_and_bits(found) == dtype_and_bits(expected), f"{name} of {operands!r}"
 
 
 @pytest.mark.usefixtures("dtypes")
@@ -88,13 +88,13 @@ def test_two_operands(ahead: str, name: str) -> None:
     made = scalars()
     pairs = [(x, y) for x in made for y in [*made, *OTHERS]] + [(y, x) for x in made for y in OTHERS]
     pairs = [(x, y) for x, y in pairs if not isinstance(x, numpy.generic)]  # whose operators are NumPy's
-    compare([(name, BINARY[name], pair) for pair in pairs])
+    assert_immediate_results([(name, BINARY[name], pair) for pair in pairs])
 
 
 @pytest.mark.usefixtures("dtypes")
 @pytest.mark.parametrize("name", UNARY)
 def test_one_operand(ahead: str, name: str) -> None:
-    compare([(name, UNARY[name], (x,)) for x in scalars()])
+    assert_immediate_results([(name, UNARY[name], (x,)) for x in scalars()])
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,7 @@ WRITES: dict[str, Callable[[Any, Any], Any]] = {
 VALUES = numpy.array([[5.0, 3, 8, 1], [2, 9, 7, 4], [6, 0, 11, 10]])
 
 
-def compare(way: Way, write: str, x: Any, value: Any = None) -> tuple[Any, Any]:
+def results_after_write(way: Way, write: str, x: Any, value: Any = None) -> tuple[Any, Any]:
     """Return the results for x and for NumPy's array, both written to afterwards."""
     numpy_x = VALUES.copy()
     wanted, got = way(numpy, numpy_x), way(np, x)
@@ -116,7 +116,7 @@ def compare(way: Way, write: str, x: Any, value: Any = None) -> tuple[Any, Any]:
 @pytest.mark.parametrize("way", WAYS)
 def test_later_writes_change_nothing(engine: str, way: str) -> None:
     for write in WRITES:
-        got, wanted = compare(WAYS[way], write, np.array(VALUES))
+        got, wanted = results_after_write(WAYS[way], write, np.array(VALUES))
         assert _core.is_scalar(got)
         numpy.testing.assert_allclose(got.item(), wanted, 1e-12, err_msg=write)
 
@@ -127,7 +127,7 @@ def test_later_writes_do_not_change_pending_scalars(ahead: str, way: str) -> Non
     _core.waitall()
     with closed_gate():
         for write in WRITES:
-            found.append((*compare(WAYS[way], write, np.array(VALUES) * 1.0), write))
+            found.append((*results_after_write(WAYS[way], write, np.array(VALUES) * 1.0), write))
             assert not found[-1][0].ready
     for got, wanted, write in found:
         numpy.testing.assert_allclose(got.item(), wanted, 1e-12, err_msg=write)

@@ -27,7 +27,7 @@ def applied(xp: Any, layout: str, function: Function, dtype: str) -> tuple[Any, 
     return base, list(found) if isinstance(found, (list, tuple)) else [found]
 
 
-def write(x: Any) -> bool:
+def write_new_numbers(x: Any) -> bool:
     """Writes numbers that the memory does not have, if the array lets itself be written."""
     try:
         x[...] = (-1 - numpy.arange(x.size)).reshape(x.shape).astype(x.dtype)
@@ -46,7 +46,7 @@ def written_through(layout: str, function: Function, dtype: str, i: int) -> list
     (base, results), (numpy_base, numpy_results) = (applied(xp, layout, function, dtype) for xp in (np, numpy))
     assert results is not None
     assert numpy_results is not None
-    may, might = write(results[i]), write(numpy_results[i])
+    may, might = write_new_numbers(results[i]), write_new_numbers(numpy_results[i])
     if might and not may and numpy_results[i].size and not repeats(numpy_results[i]):
         return ["forerun's array refuses to be written"]
     if not (may and might) or all_same_bits(base, numpy_base):
@@ -67,7 +67,7 @@ def written_below(layout: str, function: Function, dtype: str, i: int) -> list[s
     return ["copies" if results[i].numpy().tobytes() == before else "is a view"]
 
 
-def differences(layout: str, function: Function, dtype: str) -> list[str]:
+def differing_views(layout: str, function: Function, dtype: str) -> list[str]:
     """Return the differences between NumPy's results and forerun's."""
     results, numpy_results = (applied(xp, layout, function, dtype)[1] for xp in (np, numpy))
     if results is None or numpy_results is None:
@@ -87,7 +87,7 @@ def differences(layout: str, function: Function, dtype: str) -> list[str]:
 def test_view_or_copy_as_numpy(name: str, dtype: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # NumPy's, of writes that it will refuse one day
-        found = {layout: d for layout in LAYOUTS if (d := differences(layout, FUNCTIONS[name], dtype))}
+        found = {layout: d for layout in LAYOUTS if (d := differing_views(layout, FUNCTIONS[name], dtype))}
     if name in COPIES:  # on purpose
         assert {d for all_ in found.values() for d in all_} == {"copies"}
     else:

@@ -20,7 +20,7 @@ HERE = Path(__file__).parent
 DTYPES = ("float32", "float64", "float16", "uint8", "int32", "int8", "int64")
 
 
-def net():
+def counted_net():
     """Two layers, one with running statistics, whose parameters are counted through."""
     made = nn.HybridSequential()
     made.add(nn.Dense(3, in_units=2), nn.BatchNorm(in_channels=3), nn.Dense(1, in_units=3))
@@ -41,7 +41,7 @@ def old():
 
 
 def main():
-    made = net()
+    made = counted_net()
     made.save_parameters(str(HERE / "net.params"))
     made.hybridize()
     made(mx.nd.ones((1, 2)))

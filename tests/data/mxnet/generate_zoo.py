@@ -27,7 +27,7 @@ def uniform(name, shape):
     return numpy.random.default_rng(zlib.crc32(name.encode())).random(shape, numpy.float32)
 
 
-def values(name, shape):
+def parameter_value(name, shape):
     """The values of a parameter, for which signals neither fade nor explode."""
     u = uniform(name, shape)
     if name.endswith("weight"):
@@ -35,7 +35,7 @@ def values(name, shape):
     return u + numpy.float32(0.5) if name.endswith(("gamma", "running_var")) else (u - numpy.float32(0.5)) / 5
 
 
-def image(size):
+def one_image(size):
     """One image, its numbers between 0 and 1."""
     return uniform("image", (1, 3, size, size))
 
@@ -54,15 +54,15 @@ def shapes_of(net, mx, size):
     return {name: found[p.name] for name, p in net._collect_params_with_prefix().items()}
 
 
-def scores(name, mx, get_model):
+def network_outputs(name, mx, get_model):
     """Return the outputs of the network, for 10 classes."""
     net, size = get_model(name, classes=10), SIZES[name]
     shapes = shapes_of(net, mx, size)
     net.initialize(mx.init.Zero())
-    net(mx.nd.array(image(size)))
+    net(mx.nd.array(one_image(size)))
     for key, p in net._collect_params_with_prefix().items():
-        p.set_data(mx.nd.array(values(key, shapes[key])))
-    return net(mx.nd.array(image(size))).asnumpy()[0]
+        p.set_data(mx.nd.array(parameter_value(key, shapes[key])))
+    return net(mx.nd.array(one_image(size))).asnumpy()[0]
 
 
 def main():
@@ -74,7 +74,7 @@ def main():
     for name in sorted(names):
         shapes = shapes_of(get_model(name), mx, 299 if name == "inceptionv3" else 224)
         elements = sum(math.prod(shape) for shape in shapes.values())
-        text = " ".join(f"{s:.6g}" for s in scores(name, mx, get_model)) if name in SIZES else ""
+        text = " ".join(f"{s:.6g}" for s in network_outputs(name, mx, get_model)) if name in SIZES else ""
         print(name, len(shapes), elements, digest(shapes), SIZES.get(name, ""), text, sep="\t", flush=True)
 
 

@@ -27,7 +27,7 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
 }  # fmt: skip
 
 
-def issued(call: Callable[[], Any]) -> int:
+def issued_operations(call: Callable[[], Any]) -> int:
     forerun.waitall()
     before: int = forerun.stats()["issued"]
     call()
@@ -39,7 +39,7 @@ def test_a_function_is_one_operation(name: str) -> None:
     function, x = FUNCTIONS[name], np.array(X, device=gpus()[0])
     function(x)
     copies = {"cross_entropy": 1, "layer_norm": 2}.get(name, 0)  # of the arguments that the function makes
-    assert issued(lambda: function(x)) == 1 + copies
+    assert issued_operations(lambda: function(x)) == 1 + copies
     for values in (X, X * 50, X.astype("float64")):
         here, there = (function(np.array(values, device=device)).asnumpy() for device in (forerun.cpu(), gpus()[0]))
         numpy.testing.assert_allclose(there, here, rtol=2e-6, atol=1e-6)

@@ -57,7 +57,7 @@ def is_near(want: Entry, got: Entry) -> bool:
     return numpy.allclose(x, y, rtol=near, atol=near * max(1.0, float(finite.max(initial=0))), equal_nan=True)
 
 
-def programs(first: int, n: int, wanted: Callable[[Program], bool]) -> Iterator[tuple[int, Program]]:
+def wanted_programs(first: int, n: int, wanted: Callable[[Program], bool]) -> Iterator[tuple[int, Program]]:
     for seed in range(first, first + n):
         program = random_program(seed)
         if wanted(program):
@@ -67,14 +67,16 @@ def programs(first: int, n: int, wanted: Callable[[Program], bool]) -> Iterator[
 @pytest.mark.parametrize("first", range(2000, 2080 if WHOLE else 2020, 10))
 def test_a_program_reads_the_values_of_the_cpu(first: int, monkeypatch: pytest.MonkeyPatch) -> None:
     gpus(2)
-    for seed, program in programs(first, 10, lambda program: program.exact or not program.kinds() & GRADIENTS):
+    for seed, program in wanted_programs(first, 10, lambda program: program.exact or not program.kinds() & GRADIENTS):
         want, _ = check.step_by_step(program)
         with modes.engine(**MODES[seed % len(MODES)].settings), devices_for_cpus(monkeypatch):
-            got = modes.run(program, OnDevices)
+            got = modes.run_program(program, OnDevices)
         for expected, found in zip(want, got, strict=True):
             assert len(expected) == len(found), seed
             for i, (e, f) in enumerate(zip(expected, found)):
-                assert is_near(e, f), f"program {seed}, read {i}: expected {check.shown(e)}, got {check.shown(f)}"
+                assert is_near(e, f), (
+                    f"program {seed}, read {i}: expected {check.short_text(e)}, got {check.short_text(f)}"
+                )
 
 
 def test_arrays_in_adopted_numpy_memory() -> None:

@@ -18,7 +18,7 @@ PROCESSES: dict[str, Any] = {"num_workers": 2}
 ALL = pytest.mark.parametrize("how", [SERIAL, THREADS, PROCESSES], ids=["serial", "threads", "processes"])
 
 
-class Examples(data.Dataset):
+class MixedExamples(data.Dataset):
     """Of NumPy's arrays, of arrays that are made for each example, and of numbers."""
 
     def __len__(self) -> int:
@@ -32,7 +32,7 @@ class Examples(data.Dataset):
 def test_batches_are_on_the_current_device(how: dict[str, Any]) -> None:
     for device in (gpus()[1], npx.cpu(1)):
         with device:
-            loader = data.DataLoader(Examples(), 4, **how)
+            loader = data.DataLoader(MixedExamples(), 4, **how)
             found = list(loader)
         assert {x.device for batch in found for x in batch} == {device}
         assert [x.tolist() for x in found[1][1:]] == [[[4, 5, 6, 7], [5, 6, 7, 8]], [4, 5]]
@@ -45,7 +45,7 @@ def test_batches_keep_an_explicit_device(how: dict[str, Any]) -> None:
 
     one = gpus()[0]
     with one:
-        found = next(iter(data.DataLoader(Examples(), 6, batchify_fn=batch, **how)))
+        found = next(iter(data.DataLoader(MixedExamples(), 6, batchify_fn=batch, **how)))
     assert [x.device for x in found] == [npx.cpu(1), one]
 
 

@@ -11,13 +11,10 @@ import pytest
 import forerun
 from forerun import autograd, gluon, np, npx, torch
 from forerun.gluon import nn
+from tests.support.comparison.tolerances import assert_close
 from tests.support.device_plugins.devices import gpus
 
 Devices = list[forerun.Device]
-
-
-def near(a: Any, b: Any, rtol: float = 1e-4) -> None:
-    numpy.testing.assert_allclose(numpy.asarray(a), numpy.asarray(b), rtol=rtol, atol=1e-6)
 
 
 class TestGradients:
@@ -30,7 +27,7 @@ class TestGradients:
             loss = ((x @ w) ** 2).sum()
         loss.backward()
         assert w.grad.device == one
-        near(w.grad, [784, 916, 1048, 1180])
+        assert_close(w.grad, [784, 916, 1048, 1180], 1e-4, 1e-6)
 
     def test_through_copies(self) -> None:
         one, two = gpus()
@@ -40,7 +37,7 @@ class TestGradients:
             loss = ((w * w).as_in_ctx(two) * 3).as_in_ctx(npx.cpu()).sum()
         loss.backward()
         assert w.grad.device == one
-        near(w.grad, [0, 6, 12, 18])
+        assert_close(w.grad, [0, 6, 12, 18], 1e-4, 1e-6)
 
     def test_added_up(self) -> None:
         w = np.ones(3, device=gpus()[1])
@@ -49,10 +46,10 @@ class TestGradients:
             with autograd.record():
                 loss = (w * 2).sum()
             loss.backward()
-        near(w.grad, [6, 6, 6])
+        assert_close(w.grad, [6, 6, 6], 1e-4, 1e-6)
 
 
-def network(name: str) -> nn.HybridSequential:
+def network_by_name(name: str) -> nn.HybridSequential:
     net = nn.HybridSequential()
     if name == "dense":
         net.add(nn.Dense(8, activation="relu"), nn.Dense(3))
@@ -61,7 +58,7 @@ def network(name: str) -> nn.HybridSequential:
     return net
 
 
-def batch(name: str) -> tuple[Any, Any]:
+def batch_for(name: str) -> tuple[Any, Any]:
     numbers = numpy.random.default_rng(0)
     x = numbers.random((8, 6) if name == "dense" else (8, 1, 10, 10), "float32")
     return np.array(x), np.array(numbers.integers(0, 3, 8).astype("float32"))
@@ -70,7 +67,7 @@ def batch(name: str) -> tuple[Any, Any]:
 def test_no_call_is_captured_before_hybridize() -> None:
     """A program would be compiled in the third iteration of a loop."""
     one = gpus()[0]
-    net = network("dense")
+    net = network_by_name("dense")
     net.initialize(device=one)
     for _ in range(5):
         net(np.ones((2, 6), device=one))
@@ -81,13 +78,13 @@ def trained(name: str, devices: Devices, optimizer: str, hybridized: bool, steps
     """Return the parameters after some steps, from the same start on each device."""
     npx.random.seed(1)
     np.random.seed(1)
-    net = network(name)
+    net = network_by_name(name)
     net.initialize(ctx=devices)
     if hybridized:
         net.hybridize()
     loss = gluon.loss.SoftmaxCrossEntropyLoss()
     trainer = gluon.Trainer(net.collect_params(), optimizer, {"learning_rate": 0.1}, **how)
-    x, y = batch(name)
+    x, y = batch_for(name)
     xs, ys = gluon.utils.split_and_load(x, devices), gluon.utils.split_and_load(y, devices)
     for _ in range(steps):
         with autograd.record():
@@ -151,7 +148,7 @@ class TestTraining:
 def near_all(found: list[Any], expected: list[Any]) -> None:
     assert len(found) == len(expected)
     for a, b in zip(found, expected):
-        near(a, b, 2e-3)
+        assert_close(a, b, 2e-3, 1e-6)
 
 
 class TestParameters:
@@ -164,7 +161,7 @@ class TestParameters:
             again = nn.Dense(2, in_units=3)
             again.load_parameters(str(tmp_path / "net.params"), ctx=there)
             assert again.weight.data().device == there
-            near(again.weight.data(), net.weight.data(), 0)
+            assert_close(again.weight.data(), net.weight.data(), 0, 1e-6)
 
     def test_moved(self) -> None:
         one = gpus()[0]
@@ -174,7 +171,7 @@ class TestParameters:
         net.reset_ctx(one)
         y = net(np.ones((1, 3), device=one))
         assert y.device == one
-        near(y, before)
+        assert_close(y, before, 1e-4, 1e-6)
 
 
 class TestPrograms:
@@ -194,4 +191,4 @@ class TestPrograms:
                 expected[0] = 0
                 y = program(np.array(x, device=device))
                 assert y.device == device
-                near(y, (expected * x).sum(axis=0))
+                assert_close(y, (expected * x).sum(axis=0), 1e-4, 1e-6)

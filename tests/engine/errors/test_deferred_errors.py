@@ -13,21 +13,12 @@ import forerun
 from forerun import _core, np
 from forerun.np import host
 from forerun.testing import closed_gate
-from tests.support.engine.late_arrays import UserError
+from tests.support.engine.late_arrays import UserError, failing_like
 from tests.support.engine.settings import running
 
 
-def fail(values: numpy.ndarray) -> numpy.ndarray:
+def fail_on_values(values: numpy.ndarray) -> numpy.ndarray:
     raise UserError("here")
-
-
-def fails(x: Any, error: type[Exception] = UserError) -> Any:
-    """An array of x's shape whose computation fails."""
-
-    def task(values: numpy.ndarray) -> numpy.ndarray:
-        raise error("here")
-
-    return host(task, [x], [(x.shape, x.dtype)], name="fails")[0]
 
 
 def line_of_caller() -> str:
@@ -59,7 +50,7 @@ READS: dict[str, Callable[[Any], Any]] = {
 class TestReads:
     @pytest.mark.parametrize("read", READS)
     def test_every_read_raises(self, ahead, read):
-        y = fails(np.ones((1,)))
+        y = failing_like(np.ones((1,)))
         for _ in range(3):
             with pytest.raises(UserError, match="here"):
                 READS[read](y)
@@ -81,14 +72,14 @@ class TestReads:
         ],
     )
     def test_dependent_operations_raise(self, ahead, derive):
-        y = fails(np.ones((2, 3)))
+        y = failing_like(np.ones((2, 3)))
         z = derive(y) * 2
         for array in (z, y, z + 1):
             with pytest.raises(UserError, match="here"):
                 array.wait()
 
     def test_note_names_the_line_that_issued_the_task(self, ahead):
-        here, y = line_of_caller(), host(fail, [np.ones(3)], [((3,), "float32")])[0]
+        here, y = line_of_caller(), host(fail_on_values, [np.ones(3)], [((3,), "float32")])[0]
         for array in (y, (y + 1).sum()):
             with pytest.raises(UserError) as caught:
                 array.wait()
@@ -110,7 +101,7 @@ class TestReads:
 
     def test_traceback_does_not_grow(self, ahead):
         """It shows the task and the reader, not who has read before."""
-        y = fails(np.ones(3))
+        y = failing_like(np.ones(3))
         depths = []
         for _ in range(4):
             with pytest.raises(UserError) as caught:
@@ -121,7 +112,7 @@ class TestReads:
 
     @pytest.mark.parametrize("error", [KeyError, ValueError, ZeroDivisionError, MemoryError, OSError])
     def test_type_is_the_original_one(self, ahead, error):
-        y = fails(np.ones(3), error)
+        y = failing_like(np.ones(3), error)
         with pytest.raises(error) as caught:
             (y * 2).wait()
         assert type(caught.value) is error
@@ -144,7 +135,7 @@ class TestOthers:
         with closed_gate():
             x = np.ones(3)
             good = x + 1
-            bad = fails(x)
+            bad = failing_like(x)
             later = good * 2 + x
         assert later.tolist() == [5, 5, 5]
         assert good.tolist() == [2, 2, 2]
@@ -154,7 +145,7 @@ class TestOthers:
 
     def test_input_is_fine(self, ahead):
         x = np.ones(3)
-        bad = fails(x)
+        bad = failing_like(x)
         with pytest.raises(UserError):
             bad.wait()
         x += 1
@@ -162,8 +153,8 @@ class TestOthers:
 
     def test_first_of_two_errors_wins(self, ahead):
         with closed_gate():
-            a = fails(np.ones(3), KeyError)
-            b = fails(np.ones(3), OSError)
+            a = failing_like(np.ones(3), KeyError)
+            b = failing_like(np.ones(3), OSError)
             c = a + b
         with pytest.raises(KeyError):
             c.wait()
@@ -173,7 +164,7 @@ class TestOthers:
     def test_failure_is_counted_once(self, ahead):
         forerun.waitall()
         before = forerun.stats()["failed"]
-        y = fails(np.ones(3)) + 1
+        y = failing_like(np.ones(3)) + 1
         with pytest.raises(UserError):
             y.wait()
         assert forerun.stats()["failed"] == before + 1
@@ -181,7 +172,7 @@ class TestOthers:
 
 class TestWaitall:
     def test_raises_once(self, ahead):
-        y = fails(np.ones(3))
+        y = failing_like(np.ones(3))
         with pytest.raises(UserError):
             forerun.waitall()
         forerun.waitall()
@@ -189,19 +180,19 @@ class TestWaitall:
             y.wait()
 
     def test_does_not_repeat_an_error_that_a_read_has_raised(self, ahead):
-        y = fails(np.ones(3))
+        y = failing_like(np.ones(3))
         with pytest.raises(UserError):
             y.wait()
         forerun.waitall()
 
     def test_reports_failures_that_can_no_longer_be_read(self, ahead):
-        fails(np.ones(3))  # no handle
+        failing_like(np.ones(3))  # no handle
         with pytest.raises(UserError):
             forerun.waitall()
         forerun.waitall()
 
     def test_has_finished_the_rest(self, ahead):
-        bad = fails(np.ones(3))
+        bad = failing_like(np.ones(3))
         good = [np.ones(3) * i for i in range(50)]
         with pytest.raises(UserError):
             forerun.waitall()
@@ -222,7 +213,7 @@ class TestWrites:
         ],
     )
     def test_full_write_heals(self, ahead, write):
-        y = fails(np.ones(3))
+        y = failing_like(np.ones(3))
         z = y + 1
         write(y)
         assert y.tolist() == [0, 0, 0]
@@ -241,7 +232,7 @@ class TestWrites:
         ],
     )
     def test_partial_write_does_not(self, ahead, write):
-        y = fails(np.ones(3))
+        y = failing_like(np.ones(3))
         write(y)
         for _ in range(2):
             with pytest.raises(UserError):
@@ -250,14 +241,14 @@ class TestWrites:
     def test_a_write_of_a_failed_value_poisons(self, ahead):
         x = np.ones(3)
         before = x + 1
-        x[...] = fails(np.ones(3))
+        x[...] = failing_like(np.ones(3))
         with pytest.raises(UserError):
             x.wait()
         assert before.tolist() == [2, 2, 2]
 
     def test_a_write_of_a_failed_value_into_a_part_poisons(self, ahead):
         x = np.ones(3)
-        x[:1] = fails(np.ones(1))
+        x[:1] = failing_like(np.ones(1))
         for array in (x, x[:2]):
             with pytest.raises(UserError):
                 array.wait()
@@ -269,7 +260,7 @@ class TestSynchronous:
         with running("sync"):
             x = np.ones(3)
             with pytest.raises(UserError, match="here"):
-                fails(x)
+                failing_like(x)
             with pytest.raises(numpy.linalg.LinAlgError, match="Singular"):
                 np.linalg.inv(np.zeros((2, 2)))
             with pytest.raises(IndexError, match="take: "):

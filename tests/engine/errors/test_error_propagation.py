@@ -15,18 +15,18 @@ import forerun
 from forerun import autograd, np
 from forerun.np import host, ndarray
 from tests.ops.cases import CASES
-from tests.ops.cases.table import Case, mapped, to_forerun
+from tests.ops.cases.table import Case, arrays_of, mapped, to_forerun
 from tests.support.engine.late_arrays import UserError
 from tests.support.engine.settings import running
 
 
-def task(*_: Any) -> None:
+def raise_user_error(*_: Any) -> None:
     raise UserError("here")
 
 
 def failed_task(like: ndarray) -> ndarray:
     """An array of that shape and dtype, whose task has failed."""
-    return host(task, [], [(like.shape, like.dtype)])[0]
+    return host(raise_user_error, [], [(like.shape, like.dtype)])[0]
 
 
 def failed_take(like: ndarray) -> ndarray:
@@ -65,7 +65,7 @@ async def awaited(x: ndarray) -> None:
     await x
 
 
-def one(x: ndarray) -> ndarray:
+def first_element(x: ndarray) -> ndarray:
     """A view of the first element."""
     return x.reshape(-1)[0]
 
@@ -92,24 +92,17 @@ READERS: dict[str, Callable[[ndarray], Any]] = {
     "into NumPy": lambda x: numpy.add(numpy.zeros(x.shape, "complex128"), x, out=numpy.zeros(x.shape, "complex128")),
 }
 SCALAR_READERS: dict[str, Callable[[ndarray], Any]] = {
-    "item": lambda x: one(x).item(),
+    "item": lambda x: first_element(x).item(),
     "item with a place": lambda x: x.item(0),
-    "bool": lambda x: bool(one(x)),
-    "complex": lambda x: complex(one(x)),
-    "int": lambda x: int(one(x).real),
-    "float": lambda x: float(one(x).real),
-    "index": lambda x: [1][one(x).real.astype("int64")],
+    "bool": lambda x: bool(first_element(x)),
+    "complex": lambda x: complex(first_element(x)),
+    "int": lambda x: int(first_element(x).real),
+    "float": lambda x: float(first_element(x).real),
+    "index": lambda x: [1][first_element(x).real.astype("int64")],
     "nonzero": lambda x: np.nonzero(x.reshape(-1)),
     "in": lambda x: 1 in x,
     "mask": lambda x: x[x == 1],
 }
-
-
-def places(args: Any) -> list[ndarray]:
-    """The arrays among arguments."""
-    found: list[ndarray] = []
-    mapped(lambda a: found.append(a) or a, args)
-    return found
 
 
 def swapped(args: Any, old: ndarray, new: ndarray) -> Any:
@@ -117,7 +110,7 @@ def swapped(args: Any, old: ndarray, new: ndarray) -> Any:
     return mapped(lambda a: new if a is old else a, args)
 
 
-WITH_ARRAYS = [c for c in CASES if any(places(to_forerun(args)) for args in c.arguments(c.dtype_list()[-1]))]
+WITH_ARRAYS = [c for c in CASES if any(arrays_of(to_forerun(args)) for args in c.arguments(c.dtype_list()[-1]))]
 # Ops that only look at the shape of an input: nothing is wrong with their results.
 SHAPE_ONLY = {f"np.{name}_like" for name in ("zeros", "ones", "full", "empty")} | {
     "np.diag_indices_from",
@@ -151,7 +144,7 @@ AT_THE_CALL = {"np.quantile", "np.percentile"}  # which look at positions that a
 def poisonings(case: Case) -> Iterator[Any]:
     """Arguments with one bad input, in each place in turn."""
     for args in map(to_forerun, case.arguments(case.dtype_list()[-1])):
-        for i, old in enumerate(places(args)):
+        for i, old in enumerate(arrays_of(args)):
             yield swapped(args, old, (failed_task, failed_take)[i % 2](old))
 
 
@@ -210,15 +203,15 @@ def test_every_reader_raises(name: str, make: Any, ahead_failing: str) -> None:
         assert raises(lambda x=x: (READERS | SCALAR_READERS)[name](x))
 
 
-def leaves_of(args: Any) -> list[ndarray]:
+def float_leaves(args: Any) -> list[ndarray]:
     """The arrays among arguments that can have a gradient, with one."""
-    leaves = [a for a in places(args) if a.dtype.kind == "f"]
+    leaves = [a for a in arrays_of(args) if a.dtype.kind == "f"]
     for x in leaves:
         x.attach_grad()
     return leaves
 
 
-def backward(case: Case, args: Any, head: Callable[[ndarray], ndarray]) -> bool:
+def backward_from_results(case: Case, args: Any, head: Callable[[ndarray], ndarray]) -> bool:
     """Records the op and goes back from its results with gradients made by `head`; False if nothing is on the tape."""
     with autograd.record():
         outputs = [r for r in case(case.op, args) if isinstance(r, ndarray) and r.node is not None]
@@ -230,11 +223,11 @@ def backward(case: Case, args: Any, head: Callable[[ndarray], ndarray]) -> bool:
 @pytest.mark.parametrize("case", [c for c in CASES if isinstance(c.grad, tuple)], ids=lambda c: c.name)
 def test_gradients_are_poisoned_and_heal(case: Case, ahead_failing: str) -> None:
     for args in map(to_forerun, case.arguments("float32")):
-        leaves = leaves_of(args)
-        if not leaves or not backward(case, args, failed_task):
+        leaves = float_leaves(args)
+        if not leaves or not backward_from_results(case, args, failed_task):
             continue
         bad = [x for x in leaves if raises(x.grad.wait)]
         assert bad or not any(x.size for x in leaves)
-        backward(case, args, np.ones_like)
+        backward_from_results(case, args, np.ones_like)
         forerun.wait([x.grad for x in leaves])
         forerun.wait(leaves)

@@ -12,19 +12,7 @@ import forerun
 from forerun import _core, autograd, gluon, np, npx
 from forerun.np import host
 from forerun.testing import closed_gate
-from tests.support.engine.late_arrays import UserError
-
-
-def bad(*shape: int, device: Any = None) -> Any:
-    """An array whose task fails."""
-
-    def task() -> None:
-        raise UserError("here")
-
-    return host(task, [], [(shape, "float32")], device=device)[0]
-
-
-LINE = f"issued at {__file__}:{bad.__code__.co_firstlineno + 6}"
+from tests.support.engine.late_arrays import FAILURE_NOTE, UserError, failing_array
 
 
 def is_bad(x: Any) -> bool:
@@ -36,7 +24,7 @@ def is_bad(x: Any) -> bool:
             notes = error.__notes__
         else:
             return False
-        assert notes == [LINE]
+        assert notes == [FAILURE_NOTE]
     return True
 
 
@@ -58,7 +46,7 @@ class TestViews:
     def test_views_of_a_poisoned_base_raise(self, view, ahead_failing):
         """Views made before the failure and after it, and results computed from them."""
         with closed_gate():
-            x = bad(3, 3)
+            x = failing_array(UserError("here"), (3, 3))
             early = VIEWS[view](x)
             result = early + 1
         assert is_bad(early)
@@ -66,18 +54,18 @@ class TestViews:
         assert is_bad(result)
 
     def test_write_of_the_whole_base_heals_them(self, ahead_failing):
-        x = bad(3, 3)
+        x = failing_array(UserError("here"), (3, 3))
         row = x[1]
         x[...] = 2
         assert row.tolist() == [2, 2, 2]
 
     def test_write_through_a_view_of_everything_heals(self, ahead_failing):
-        x = bad(3, 3)
+        x = failing_array(UserError("here"), (3, 3))
         x.reshape(-1)[:] = 2
         assert x.tolist() == [[2] * 3] * 3
 
     def test_write_of_a_part_does_not(self, ahead_failing):
-        x = bad(3, 3)
+        x = failing_array(UserError("here"), (3, 3))
         x[0] = 1
         x[1:] = 1  # each part of it, but never all of it
         assert is_bad(x)
@@ -85,7 +73,7 @@ class TestViews:
     def test_a_failed_write_of_a_part_poisons_overlapping_views(self, ahead_failing):
         x = np.zeros((3, 3))
         before, other = x + 1, x[2]
-        x[0] = bad(3)
+        x[0] = failing_array(UserError("here"))
         assert is_bad(x)
         assert is_bad(x[:, 1])
         assert is_bad(x[:2, 1:] + 1)
@@ -109,7 +97,7 @@ class TestViews:
     def test_out_and_in_place(self, write, ahead_failing):
         y = np.ones((3, 3))
         good = y * 2
-        write(bad(3, 3), y)
+        write(failing_array(UserError("here"), (3, 3)), y)
         assert is_bad(y)
         assert is_bad(y + 1)
         assert good.tolist() == [[2] * 3] * 3
@@ -119,14 +107,14 @@ class TestViews:
     def test_numpy_array_as_out(self, ahead_failing):
         a = numpy.zeros(3)
         with pytest.raises(UserError):
-            a += bad(3)
+            a += failing_array(UserError("here"))
         assert a.tolist() == [0, 0, 0]
 
 
 class TestDevices:
     def test_copies_propagate_the_error(self, two_devices):
         first, second = two_devices
-        x = bad(3, device=first)
+        x = failing_array(UserError("here"), device=first)
         y = x.copyto(second)
         z = (y + 1).as_in_ctx(first)
         assert all(is_bad(a) for a in (x, y, z, y[1:]))
@@ -135,7 +123,7 @@ class TestDevices:
     def test_a_copy_into_an_array_poisons_and_repairs_it(self, two_devices):
         first, second = two_devices
         y = np.ones(3, device=second)
-        bad(3, device=first).copyto(y)
+        failing_array(UserError("here"), device=first).copyto(y)
         assert is_bad(y)
         np.ones(3, device=first).copyto(y)
         assert y.tolist() == [1, 1, 1]
@@ -147,7 +135,7 @@ class TestGradients:
         w.attach_grad()
         v.attach_grad()
         with autograd.record():
-            loss = (w * bad(3) + v * 2).sum()
+            loss = (w * failing_array(UserError("here")) + v * 2).sum()
         loss.backward()
         assert is_bad(loss)
         assert is_bad(w.grad)
@@ -157,7 +145,7 @@ class TestGradients:
     def test_the_next_backward_heals(self, ahead_failing):
         w = np.ones(3)
         w.attach_grad()
-        for values in (bad(3), np.ones(3)):
+        for values in (failing_array(UserError("here")), np.ones(3)):
             with autograd.record():
                 loss = (w * values).sum()
             loss.backward()
@@ -167,7 +155,7 @@ class TestGradients:
         """With "add", the previous sum stays part of the gradient, until it is set to zero."""
         w = np.ones(3)
         w.attach_grad("add")
-        for values in (bad(3), np.ones(3)):
+        for values in (failing_array(UserError("here")), np.ones(3)):
             with autograd.record():
                 loss = (w * values).sum()
             loss.backward()
@@ -179,7 +167,7 @@ class TestGradients:
         assert w.grad.tolist() == [3, 3, 3]
 
     def test_bad_leaf(self, ahead_failing):
-        w = bad(3)
+        w = failing_array(UserError("here"))
         w.attach_grad()
         with autograd.record():
             loss = (w * w).sum()
@@ -192,7 +180,7 @@ class TestGradients:
                 return x * 2
 
             def backward(self, g: Any) -> Any:
-                return g * bad(3)
+                return g * failing_array(UserError("here"))
 
         w = np.ones(3)
         w.attach_grad()
@@ -218,7 +206,7 @@ class TestNetworks:
             net.hybridize()
         good = np.ones((5, 3))
         want = net(good).asnumpy()
-        assert is_bad(net(bad(5, 3)))
+        assert is_bad(net(failing_array(UserError("here"), (5, 3))))
         assert (net(good).asnumpy() == want).all()
 
     def test_poisoned_gradient_poisons_only_the_parameters(self, hybridized, ahead_failing):
@@ -226,7 +214,7 @@ class TestNetworks:
         if hybridized:
             net.hybridize()
         trainer = gluon.Trainer(net.collect_params(), "adam", {"learning_rate": 0.1})
-        for batch in (np.ones((5, 3)), bad(5, 3)):
+        for batch in (np.ones((5, 3)), failing_array(UserError("here"), (5, 3))):
             with autograd.record():
                 loss = (net(batch) ** 2).sum()
             loss.backward()
@@ -270,7 +258,7 @@ def test_optimizer_step_with_a_bad_gradient(optimizer, ahead_failing):
     with autograd.record():
         loss = net(np.ones((1, 2))).sum()
     loss.backward()
-    net.weight.grad()[...] = bad(1, 2)
+    net.weight.grad()[...] = failing_array(UserError("here"), (1, 2))
     trainer.step(1)
     assert is_bad(net.weight.data())
     assert net.bias.data().asnumpy().shape == (1,)
@@ -282,15 +270,15 @@ def test_random_numbers(ahead_failing):
     np.random.normal(np.zeros(3), 1.0)
     want = np.random.normal(size=(3,)).tolist()
     npx.random.seed(5)
-    x = np.random.normal(bad(3), 1.0)
+    x = np.random.normal(failing_array(UserError("here")), 1.0)
     assert np.random.normal(size=(3,)).tolist() == want
     assert is_bad(x)
 
 
 def test_several_outputs(ahead_failing):
-    parts = host(lambda x: (x, x + 1), [bad(3)], [((3,), "float32")] * 2)
+    parts = host(lambda x: (x, x + 1), [failing_array(UserError("here"))], [((3,), "float32")] * 2)
     assert all(is_bad(p) for p in parts)
-    assert all(is_bad(p) for p in np.linalg.qr(bad(3, 3)))
+    assert all(is_bad(p) for p in np.linalg.qr(failing_array(UserError("here"), (3, 3))))
 
 
 class TestGroups:
@@ -306,7 +294,7 @@ class TestGroups:
         x = np.ones(5000)
         forerun.waitall()
         with closed_gate():
-            p = bad(5000)
+            p = failing_array(UserError("here"), (5000,))
             a = x + 1
             b = a * p
             c = a * 3

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import collections
-import inspect
 import threading
 import types
 from collections.abc import Callable, Iterable
@@ -15,23 +14,12 @@ import forerun
 from forerun import _core, np, npx, profiler
 from forerun.np import host
 from forerun.testing import closed_gate
+from tests.support.engine.late_arrays import FAILURE_NOTE, failing_array
 from tests.support.engine.settings import running
 
 
 class Strange(BaseException):
     """Something that is not an Exception."""
-
-
-def fails(error: BaseException) -> Any:
-    """An array whose task raises the error."""
-
-    def task() -> None:
-        raise error
-
-    return host(task, [], [((2,), "float32")])[0]
-
-
-LINE = f"issued at {__file__}:{inspect.getsourcelines(fails)[1] + 6}"
 
 
 def described(errors: Iterable[BaseException]) -> set[Any]:
@@ -50,7 +38,7 @@ def raised(wait: Callable[[], Any]) -> list[BaseException]:
     return []
 
 
-def all_of(x: Any) -> None:
+def pace_to_end(x: Any) -> None:
     for _ in forerun.pace([1, 2], ahead=0):
         pass
 
@@ -59,7 +47,7 @@ WAITS: dict[str, Callable[[Any], Any]] = {
     "wait": forerun.wait,
     "waitall": lambda x: forerun.waitall(),
     "npx.waitall": lambda x: npx.waitall(),
-    "pace": all_of,
+    "pace": pace_to_end,
     "profile": lambda x: profiler.start().stop(),
 }
 
@@ -68,30 +56,30 @@ WAITS: dict[str, Callable[[Any], Any]] = {
 class TestSeveral:
     def test_a_single_error_is_raised_as_itself(self, name, ahead):
         good, error = np.ones(3) + 1, KeyError("one")
-        bad = fails(error)
+        bad = failing_array(error)
         with pytest.raises(KeyError) as caught:
             WAITS[name]([good, bad, bad + 1])
         assert described([caught.value]) == described([error])
-        assert caught.value.__notes__ == [LINE]
+        assert caught.value.__notes__ == [FAILURE_NOTE]
 
     def test_several_are_a_group(self, name, ahead):
         errors = [KeyError("one"), OSError("two"), KeyError("three")]
-        bad = [fails(e) for e in errors]
+        bad = [failing_array(e) for e in errors]
         with pytest.raises(ExceptionGroup, match="operations that failed") as caught:
             WAITS[name](bad)
         assert described(caught.value.exceptions) == described(errors)
-        assert all(e.__notes__ == [LINE] for e in caught.value.exceptions)
+        assert all(e.__notes__ == [FAILURE_NOTE] for e in caught.value.exceptions)
 
     def test_each_counts_once(self, name, ahead):
         """However many arrays it has poisoned, and however it reached them."""
         errors = [KeyError("one"), OSError("two")]
-        a, b = (fails(e) for e in errors)
+        a, b = (failing_array(e) for e in errors)
         found = raised(lambda: WAITS[name]([a, b, a + 1, (a * 2).sum(), b[:1], a]))
         assert len(found) == 2
         assert described(found) == described(errors)
 
     def test_all_have_ended(self, name, ahead):
-        bad = [fails(KeyError(i)) for i in range(3)]
+        bad = [failing_array(KeyError(i)) for i in range(3)]
         good = [np.ones(3) * i for i in range(30)]
         assert len(raised(lambda: WAITS[name](bad + good))) == 3
         assert all(g.ready for g in good)
@@ -106,7 +94,7 @@ class TestSeveral:
 
     def test_base_exceptions_raise_a_base_exception_group(self, name, ahead):
         errors = [Strange("one"), KeyError("two")]
-        bad = [fails(e) for e in errors]
+        bad = [failing_array(e) for e in errors]
         with pytest.raises(BaseExceptionGroup) as caught:
             WAITS[name](bad)
         assert not isinstance(caught.value, Exception)
@@ -131,7 +119,7 @@ class TestWait:
         forerun.wait(nest(x))
         assert x.ready
         error = KeyError("here")
-        bad = fails(error)
+        bad = failing_array(error)
         assert described(raised(lambda: forerun.wait(nest(bad)))) == described([error])
 
     @pytest.mark.parametrize("empty", [[], (), {}, [[], {}]])
@@ -159,7 +147,7 @@ def updated(x: Any, y: Any) -> Any:
     return x
 
 
-def first_of(x: Any, y: Any) -> Any:
+def first_written(x: Any, y: Any) -> Any:
     x[:1] = y[:1]
     return x
 
@@ -170,7 +158,7 @@ BOTH: dict[str, Callable[[Any, Any], Any]] = {
     "product": lambda x, y: x @ y,
     "host task": lambda x, y: host(lambda u, v: u + v, [x, y], [((2,), "float32")])[0],
     "update": updated,
-    "part": first_of,
+    "part": first_written,
     "joined": lambda x, y: np.concatenate([x, x, y]),
 }
 
@@ -182,7 +170,7 @@ class TestTwoInputs:
     @pytest.mark.parametrize("turned", [False, True])
     def test_the_earlier_issued_error_is_raised(self, how, turned, ahead):
         with closed_gate():
-            x, y = fails(KeyError("one")), fails(OSError("two"))
+            x, y = failing_array(KeyError("one")), failing_array(OSError("two"))
             z = BOTH[how](y, x) if turned else BOTH[how](x, y)
         for _ in range(2):
             with pytest.raises(KeyError, match="one"):
@@ -199,8 +187,8 @@ class TestTwoInputs:
             raise KeyError("one")
 
         with running("4 workers"):
-            x = host(late, [], [((2,), "float32")])[0]
-            y = fails(OSError("two"))
+            x = host(late, [], [((3,), "float32")])[0]
+            y = failing_array(OSError("two"))
             z = y + x
             with pytest.raises(OSError, match="two"):
                 y.wait()
@@ -242,7 +230,7 @@ def test_pace_raises_soon(ahead):
         for i in forerun.pace(range(10), ahead=1):
             seen.append(i)
             if i == 1:
-                fails(KeyError("in 1"))
+                failing_array(KeyError("in 1"))
 
     with pytest.raises(KeyError, match="in 1"):
         loop()

@@ -57,7 +57,7 @@ class Surrogates(Exception):
         return "\udcff"
 
 
-def read(error: BaseException, times: int = 3) -> list[BaseException]:
+def errors_of_reads(error: BaseException, times: int = 3) -> list[BaseException]:
     """Return the errors that readers of a task's result get, if the task raises the error."""
 
     def task() -> None:
@@ -80,7 +80,7 @@ def read(error: BaseException, times: int = 3) -> list[BaseException]:
 )
 def test_strange_exceptions(kind, engine):
     error = kind("here")
-    for found in read(error):
+    for found in errors_of_reads(error):
         assert type(found) is kind
         assert found.args == ("here",)
     assert (np.ones(3) + 1).tolist() == [2, 2, 2]  # the worker is well
@@ -88,7 +88,7 @@ def test_strange_exceptions(kind, engine):
 
 def test_exceptions_that_refuse_notes(engine):
     """The note is added all the same where it can be."""
-    assert all(len(found.__notes__) == 1 for found in read(Noteless("here")))
+    assert all(len(found.__notes__) == 1 for found in errors_of_reads(Noteless("here")))
 
 
 def test_each_read_starts_anew(engine):

@@ -22,7 +22,7 @@ ARITHMETIC = (operator.add, operator.sub, operator.mul, operator.truediv)
 pytestmark = pytest.mark.usefixtures("any_op_is_worth_a_group")
 
 
-def check_against_numpy(program: Callable[..., Any], *inputs: Any) -> dict[str, int]:
+def compare_with_numpy(program: Callable[..., Any], *inputs: Any) -> dict[str, int]:
     """Compares a program's results with NumPy's, in sync mode and in groups; returns the counts of the passes."""
     with numpy.errstate(all="ignore"):
         expected = [x.tobytes() for x in program(numpy, *(numpy.array(x) for x in inputs))]
@@ -39,7 +39,7 @@ def check_against_numpy(program: Callable[..., Any], *inputs: Any) -> dict[str, 
 # --- length -----------------------------------------------------------------------------------------------------
 
 
-def polynomial(x: Any, degree: int) -> Any:
+def exponential_series(x: Any, degree: int) -> Any:
     y = x * 0.5
     for i in range(degree):
         y = y * x + 1.0 / (i + 1)
@@ -48,7 +48,7 @@ def polynomial(x: Any, degree: int) -> Any:
 
 @pytest.mark.parametrize("n", [20, 2049, 70_000])
 def test_hundreds_of_operations_are_one_group(n):
-    did = check_against_numpy(lambda _, x: [polynomial(x, 200)], random_floats(n, dtype="float64"))
+    did = compare_with_numpy(lambda _, x: [exponential_series(x, 200)], random_floats(n, dtype="float64"))
     assert did["groups"] == 1
     assert did["grouped"] == 401
     assert did["elided"] == 400 * n * 8
@@ -62,24 +62,24 @@ def test_arrays_larger_than_the_cache():
         return [z / (1.0 + z * z), (z[:, :1000] + x[:, :1000]) * y[:, :1000] - 0.5, x * 2.0]
 
     for n in (131, 1100):
-        check_against_numpy(
+        compare_with_numpy(
             program, *(random_floats(n, 1031, dtype="float64") for _ in range(2)), random_floats(1031, dtype="float64")
         )
 
 
 def test_the_size_of_a_group_is_bounded():
-    did = check_all_passes(lambda x: polynomial(x, 700), random_floats(300))
+    did = check_all_passes(lambda x: exponential_series(x, 700), random_floats(300))
     assert 2 <= did["groups"] <= 4
     assert did["grouped"] == 1401
 
 
 def test_the_same_program_is_grouped_the_same_way():
     def program(_: Any, x: Any, y: Any) -> list[Any]:
-        a, b = polynomial(x, 30), polynomial(y, 30)
+        a, b = exponential_series(x, 30), exponential_series(y, 30)
         return [a * b, numpy.sqrt(b * b) if _ is numpy else np.sqrt(b * b)]
 
     seen = {
-        tuple(sorted(check_against_numpy(program, random_floats(5000), random_floats(5000)).items())) for _ in range(3)
+        tuple(sorted(compare_with_numpy(program, random_floats(5000), random_floats(5000)).items())) for _ in range(3)
     }
     assert len(seen) == 1
 
@@ -121,7 +121,7 @@ def test_pairs_of_arithmetic_round_twice(first, second, dtype):
         return [*results, d, second(first(d, d), d), (a * a) * c, lib.square(a * a)]
 
     for n in (1, 3, 64, 1025, 5003):
-        did = check_against_numpy(program, *(random_floats(n, dtype=dtype) * k for k in (1, 3, -2)))
+        did = compare_with_numpy(program, *(random_floats(n, dtype=dtype) * k for k in (1, 3, -2)))
         assert did["grouped"] >= 24
 
 
@@ -136,7 +136,7 @@ def test_operands_overwritten_within_a_pair():
         b += 1.0
         return [t + u, x, b, u * b]
 
-    check_against_numpy(program, random_floats(3000), random_floats(3000) + 3)
+    compare_with_numpy(program, random_floats(3000), random_floats(3000) + 3)
 
 
 @pytest.mark.parametrize("seed", range(24))
@@ -176,7 +176,7 @@ def test_random_strings_of_arithmetic(seed):
 
     arrays = [random_floats(*shape, dtype=dtype) * k for k in (1, 2, 3)]
     rows = [random_floats(shape[-1], dtype=dtype), random_floats(*shape[:-1], 1, dtype=dtype)]
-    check_against_numpy(program, *arrays, *rows)
+    compare_with_numpy(program, *arrays, *rows)
 
 
 # --- slices -----------------------------------------------------------------------------------------------------
@@ -188,7 +188,7 @@ def test_stencils_read_and_write_slices_in_one_group():
         out[1:-1, 1:-1] = mean - x[1:-1, 1:-1]
         return [out]
 
-    did = check_against_numpy(program, random_floats(120, 90), numpy.zeros((120, 90), "float32"))
+    did = compare_with_numpy(program, random_floats(120, 90), numpy.zeros((120, 90), "float32"))
     assert did["groups"] == 1
     assert did["grouped"] == 6
 
@@ -201,7 +201,7 @@ def test_a_slice_may_be_written_again_and_again_in_one_group():
             inner *= 0.5
         return [out]
 
-    did = check_against_numpy(program, random_floats(40, 30), numpy.ones((42, 32, 3), "float32"))
+    did = compare_with_numpy(program, random_floats(40, 30), numpy.ones((42, 32, 3), "float32"))
     assert did["groups"] == 1
     assert did["grouped"] == 15
 
@@ -215,8 +215,8 @@ def test_slices_that_overlap_are_not_in_one_group():
         x[::2] = x[1::2] + 1.0
         return [x]
 
-    check_against_numpy(program, random_floats(6000, dtype="float64"))
-    check_against_numpy(program, random_floats(3000, 8))
+    compare_with_numpy(program, random_floats(6000, dtype="float64"))
+    compare_with_numpy(program, random_floats(3000, 8))
 
 
 def test_a_row_that_several_operations_read_is_spread_once():
@@ -227,7 +227,7 @@ def test_a_row_that_several_operations_read_is_spread_once():
         return [y + x[:, ::-1], y * x[:, ::-1] - row]
 
     for shape in ((300, 26), (81, 81), (3, 5000)):
-        did = check_against_numpy(program, random_floats(*shape), random_floats(shape[1]), random_floats(shape[0], 1))
+        did = compare_with_numpy(program, random_floats(*shape), random_floats(shape[1]), random_floats(shape[0], 1))
         assert did["groups"] == 1
 
 
@@ -237,7 +237,7 @@ def test_fills_and_copies_are_in_groups():
         wide = (zeros * x + x.copy()).astype("float64")
         return [wide * 3.0, zeros]
 
-    did = check_against_numpy(program, random_floats(4000))
+    did = compare_with_numpy(program, random_floats(4000))
     assert did["groups"] == 1
 
 
@@ -252,7 +252,7 @@ def test_where_keeps_bits(dtype):
         choices = ((m, x, y), (m, x, y[:1]), (m, x[3:4], y), (m[::-1], x, y), (m, x[::-1], y))
         return [lib.where(*choice) for choice in choices]
 
-    check_against_numpy(program, mask, a, b)
+    compare_with_numpy(program, mask, a, b)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -291,7 +291,7 @@ def test_least_and_greatest_choose_among_zeros_and_nans_as_numpy_does(dtype):
             made += [choose(float(x), a) for x in (0.0, -0.0, numpy.nan)]
         return made
 
-    check_against_numpy(program, a, b, *(numpy.array(x, dtype) for x in special))
+    compare_with_numpy(program, a, b, *(numpy.array(x, dtype) for x in special))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -308,7 +308,7 @@ def test_signs_change_as_numpy_changes_them(dtype):
         lib.absolute(shifted[:-1], out=shifted[1:])
         return [*made, lib.negative(x, out=x), shifted]
 
-    check_against_numpy(program, numpy.resize(special, 3001))
+    compare_with_numpy(program, numpy.resize(special, 3001))
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int16", "float32", "float64", "complex128"])
@@ -327,7 +327,7 @@ def test_short_rows_are_copied_and_computed_to_their_ends(dtype):
             made += [inplace]
         return made
 
-    check_against_numpy(program, x)
+    compare_with_numpy(program, x)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -344,7 +344,7 @@ def test_pairs_over_long_rows_of_any_layout(dtype):
         out[:, :-1] = (out[:, :-1] + column) * out[:, :-1]
         return [*made, out]
 
-    check_against_numpy(
+    compare_with_numpy(
         program, *(random_floats(*shape, dtype=dtype) for shape in ((140, 140), (140, 280), (140,), (140, 1)))
     )
 
@@ -353,7 +353,7 @@ def test_pairs_over_long_rows_of_any_layout(dtype):
         return [y for a, b in itertools.product(others, repeat=2) for y in (x * a - b, a / (x + b))]
 
     shapes = ((4, 5, 140), (140,), (5, 140), (4, 1, 1), (4, 5, 1))
-    check_against_numpy(blocks, *(random_floats(*shape, dtype=dtype) for shape in shapes))
+    compare_with_numpy(blocks, *(random_floats(*shape, dtype=dtype) for shape in shapes))
 
 
 @pytest.mark.parametrize("length", [128, 150, 1000, 3000])
@@ -368,14 +368,14 @@ def test_blocks_of_many_values_have_whole_rows(length):
             total = lib.maximum(total, a * b)
         return [total - total.min(1, keepdims=True), y]
 
-    did = check_against_numpy(program, random_floats(40, length, dtype="float64"))
+    did = compare_with_numpy(program, random_floats(40, length, dtype="float64"))
     assert did["groups"] == 1
 
 
 # --- boxes of arrays whose rows are little longer ---------------------------------------------------------------------
 
 
-def boxes(x: Any, shape: tuple[int, ...]) -> list[Any]:
+def views_of_shape(x: Any, shape: tuple[int, ...]) -> list[Any]:
     """All views of this shape, some of them with an axis of one element."""
     starts = itertools.product(*(range(n - m + 1) for n, m in zip(x.shape, shape, strict=True)))
     found = [x[tuple(slice(a, a + m) for a, m in zip(start, shape, strict=True))] for start in starts]
@@ -388,7 +388,7 @@ def boxes(x: Any, shape: tuple[int, ...]) -> list[Any]:
 def test_boxes_are_computed_with_the_gaps_between_their_rows(shape, dtype, seed):
     def program(lib: Any, x: Any, y: Any, z: Any, wide: Any, deep: Any) -> list[Any]:
         pick = numpy.random.default_rng(seed)
-        inputs = [*boxes(x, shape), *boxes(y, shape), wide[..., 1], lib.moveaxis(z, 0, -1)]
+        inputs = [*views_of_shape(x, shape), *views_of_shape(y, shape), wide[..., 1], lib.moveaxis(z, 0, -1)]
         inputs += [x[2:, 2:, 2:] > 0.0, wide[..., 0]]
         live = [inputs[0] * 0.5, inputs[1] - inputs[2]]
         for _ in range(60):
@@ -407,11 +407,11 @@ def test_boxes_are_computed_with_the_gaps_between_their_rows(shape, dtype, seed)
                 a += b
                 made = a * 0.25
             elif kind == 7:
-                view = boxes(out, shape)[0] if out.shape != shape else out
+                view = views_of_shape(out, shape)[0] if out.shape != shape else out
                 view[...] = a
                 made = view + 1.0
             else:
-                view = boxes(out, shape)[4] if out.shape != shape else out
+                view = views_of_shape(out, shape)[4] if out.shape != shape else out
                 view *= b
                 made = view - a
             live.append(lib.clip(made, -9.0, 9.0))
@@ -424,7 +424,7 @@ def test_boxes_are_computed_with_the_gaps_between_their_rows(shape, dtype, seed)
         random_floats(shape[-1], *shape[:-1], dtype=dtype),
         *(random_floats(*shape, 2, dtype=dtype) for _ in range(2)),
     ]
-    check_against_numpy(program, *around, *others)
+    compare_with_numpy(program, *around, *others)
 
 
 def test_group_reads_its_own_writes_of_boxes():
@@ -438,5 +438,5 @@ def test_group_reads_its_own_writes_of_boxes():
         return [b, c, view * there, wide]
 
     boxed = [random_floats(8, 9, 14, dtype="float64") for _ in range(2)]
-    did = check_against_numpy(program, *boxed, random_floats(6, 7, 12, 2, dtype="float64"))
+    did = compare_with_numpy(program, *boxed, random_floats(6, 7, 12, 2, dtype="float64"))
     assert did["groups"] == 1

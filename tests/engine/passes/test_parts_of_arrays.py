@@ -27,7 +27,7 @@ def planes(x: Any) -> Any:
     return out
 
 
-def halves(x: Any) -> Any:
+def written_halves(x: Any) -> Any:
     """The second half is computed from the first one, which was written before."""
     out = np.empty((2, ROWS, COLUMNS), dtype="float32")
     out[0] = x * 2
@@ -51,13 +51,13 @@ def read_before_it_is_written(x: Any) -> Any:
     return y, c
 
 
-@pytest.mark.parametrize(("program", "operations"), [(planes, 8), (halves, 4)])
+@pytest.mark.parametrize(("program", "operations"), [(planes, 8), (written_halves, 4)])
 def test_parts_that_do_not_overlap_are_written_by_one_group(improving, program, operations):
     _, did = results_and_pass_counts(program, random_floats(ROWS, COLUMNS))
     assert (did["groups"], did["grouped"]) == (1, operations)
 
 
-@pytest.mark.parametrize("program", [planes, halves, columns_in_turn, read_before_it_is_written])
+@pytest.mark.parametrize("program", [planes, written_halves, columns_in_turn, read_before_it_is_written])
 def test_parts_have_the_bits_of_each_operation_alone(program):
     check_all_passes(program, random_floats(ROWS, COLUMNS))
 
@@ -89,7 +89,7 @@ def test_a_part_that_reads_over_two_written_ones_is_of_another_group():
     check_all_passes(program, random_floats(ROWS, COLUMNS))
 
 
-def random_program(seed: int) -> Callable[[Any], Any]:
+def random_parts_program(seed: int) -> Callable[[Any], Any]:
     """Twelve steps: each writes a part of an array, from parts of it, from other values and from earlier results."""
 
     def program(x: Any) -> Any:
@@ -117,4 +117,4 @@ def random_program(seed: int) -> Callable[[Any], Any]:
 
 @pytest.mark.parametrize("seed", range(25))
 def test_random_programs_on_parts(seed):
-    check_all_passes(random_program(seed), random_floats(ROWS, COLUMNS))
+    check_all_passes(random_parts_program(seed), random_floats(ROWS, COLUMNS))

@@ -131,7 +131,7 @@ def test_errors_of_transforms_of_boxes() -> None:
 # --- loaders --------------------------------------------------------------------------------------
 
 
-def written(folder: Path, n: int = 5) -> list[Any]:
+def written_images(folder: Path, n: int = 5) -> list[Any]:
     for i in range(n):
         Image.fromarray(numpy.full((8, 10, 3), 10 * i, "uint8")).save(folder / f"{i}.png")
     return [[float(i), f"{i}.png"] for i in range(n)]
@@ -139,7 +139,7 @@ def written(folder: Path, n: int = 5) -> list[Any]:
 
 @pytest.mark.parametrize("workers", [0, 2])
 def test_images_of_a_list(tmp_path: Path, workers: int) -> None:
-    names = written(tmp_path)
+    names = written_images(tmp_path)
     loader = vision.ImageDataLoader(
         2, (3, 4, 6), imglist=names, path_root=tmp_path, num_workers=workers, mean=[0.1, 0, 0], std=[1, 1, 0.5]
     )
@@ -216,7 +216,7 @@ def test_boxes_go_through_all_transforms(tmp_path: Path) -> None:
 
 
 def test_errors_of_loaders(tmp_path: Path) -> None:
-    names = written(tmp_path, 1)
+    names = written_images(tmp_path, 1)
     make = lambda **named: vision.ImageDataLoader(1, (3, 4, 4), path_root=tmp_path, **named)
     with pytest.raises(ValueError, match=r"ImageDataLoader: one of path_imgrec, path_imglist and imglist .* got 0"):
         make()

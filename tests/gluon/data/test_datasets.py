@@ -88,17 +88,17 @@ def test_bad_settings_of_batch_sampler() -> None:
         data.BatchSampler(data.SequentialSampler(5), 0)
 
 
-def values(batch: Any) -> Any:
-    return [values(x) for x in batch] if isinstance(batch, (list, tuple)) else batch.tolist()
+def nested_values(batch: Any) -> Any:
+    return [nested_values(x) for x in batch] if isinstance(batch, (list, tuple)) else batch.tolist()
 
 
 class TestBatchify:
     def test_stack(self) -> None:
         one = numpy.arange(3, dtype="int16")
         both = batchify.Stack()([(one, np.ones(2), 1, 0.5), (one + 1, np.zeros(2), 2, 1.5)])
-        assert values(both) == [[[0, 1, 2], [1, 2, 3]], [[1, 1], [0, 0]], [1, 2], [0.5, 1.5]]
+        assert nested_values(both) == [[[0, 1, 2], [1, 2, 3]], [[1, 1], [0, 0]], [1, 2], [0.5, 1.5]]
         assert [x.dtype for x in both] == ["int16", "float32", "int64", "float64"]
-        assert values(batchify.Stack()([[one, 2], [one, 3]])) == [[[0, 1, 2], [0, 1, 2]], [2, 3]]
+        assert nested_values(batchify.Stack()([[one, 2], [one, 3]])) == [[[0, 1, 2], [0, 1, 2]], [2, 3]]
         assert batchify.Stack()([[1, 2], [3, 4]]).shape == (2, 2)
         assert batchify.Stack()([numpy.int8(1), numpy.int32(1)]).dtype == "int32"
         assert batchify.Stack()([numpy.zeros((0, 2))] * 3).shape == (3, 0, 2)
@@ -140,7 +140,7 @@ class TestBatchify:
             batchify.Pad()([numpy.ones(2), numpy.ones((2, 2))])
 
     def test_append_group_and_list(self) -> None:
-        assert values(batchify.Append(expand=False)([[1], [2, 3]])) == [[1], [2, 3]]
+        assert nested_values(batchify.Append(expand=False)([[1], [2, 3]])) == [[1], [2, 3]]
         assert batchify.Append(batch_axis=1)([numpy.ones((2, 3))])[0].shape == (2, 1, 3)
         group = batchify.Group([batchify.Pad(), batchify.AsList(), batchify.Stack()])
         x, words, y = group([([1], "a", 2), ([3, 4], "b", 5)])

@@ -1,4 +1,4 @@
-"""Images: files, sizes, crops and colours against formulas; data sets from local folders."""
+"""Transforms of images: colours against formulas, random draws; data sets of images from local folders."""
 
 import gzip
 from pathlib import Path
@@ -6,75 +6,21 @@ from typing import Any
 
 import numpy
 import pytest
-from PIL import Image
 
-from forerun import _core, gluon, image, np
+from forerun import _core, gluon, np
 from forerun.gluon.data.vision import CIFAR10, MNIST, transforms
+from tests.support.comparison.tolerances import assert_close
 from tests.support.files.data_files import idx_file
-from tests.support.gluon.gluon_samples import assert_close
+from tests.support.gluon.gluon_samples import PICTURE, picture_array
 
 RNG = numpy.random.default_rng(5)
-PICTURE = RNG.integers(0, 256, (6, 9, 3)).astype("uint8")
-
-
-def picture() -> Any:
-    return np.array(PICTURE, dtype="uint8")
-
-
-@pytest.mark.parametrize("kind", ["png", "bmp"])
-def test_files_are_read(kind: str, tmp_path: Path) -> None:
-    Image.fromarray(PICTURE).save(tmp_path / f"x.{kind}")
-    found = image.imread(tmp_path / f"x.{kind}")
-    assert found.dtype == "uint8"
-    assert numpy.array_equal(found, PICTURE)
-    assert numpy.array_equal(image.imread(tmp_path / f"x.{kind}", to_rgb=False), PICTURE[..., ::-1])
-    assert image.imread(tmp_path / f"x.{kind}", 0).shape == (6, 9, 1)
-
-
-def test_files_that_hold_no_image_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "x.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(99))
-    with pytest.raises(ValueError, match="imdecode: buf must hold an image, got 107 bytes"):
-        image.imread(tmp_path / "x.png")
-    with pytest.raises(FileNotFoundError):
-        image.imread(tmp_path / "y.png")
-
-
-def test_sizes_change_as_in_pillow() -> None:
-    for interp, kind in ((0, 0), (1, 2), (2, 3)):
-        found = image.imresize(picture(), 5, 4, interp)
-        assert numpy.array_equal(found, numpy.asarray(Image.fromarray(PICTURE).resize((5, 4), kind)))
-    floats = image.imresize(np.array(PICTURE, dtype="float64"), 5, 4)
-    assert floats.dtype == "float64"
-    assert abs(floats.asnumpy() - image.imresize(picture(), 5, 4).asnumpy()).max() <= 1
-    assert transforms.Resize(3, keep_ratio=True)(picture()).shape == (3, 4, 3)
-    with pytest.raises(ValueError, match=r"imresize: image and sizes must not be empty"):
-        image.imresize(picture(), 0, 4)
-    with pytest.raises(ValueError, match=r"imresize: interp must be one of"):
-        image.imresize(picture(), 1, 1, 77)
-
-
-def test_crops_are_parts() -> None:
-    part, (x0, y0, w, h) = image.center_crop(picture(), (3, 2))
-    assert (x0, y0, w, h) == (3, 2, 3, 2)
-    assert numpy.array_equal(part, PICTURE[2:4, 3:6])
-    larger, where = image.random_crop(picture(), (18, 24))
-    assert larger.shape == (24, 18, 3)
-    assert where[2:] == (4, 6)
-    starts = {image.random_crop(picture(), (8, 6))[1][:2] for _ in range(40)}
-    assert starts == {(0, 0), (1, 0)}
-    for _ in range(20):
-        part, (x0, y0, w, h) = image.random_size_crop(picture(), (4, 4), (0.3, 0.6), (0.5, 2))
-        assert part.shape == (4, 4, 3)
-        assert 0.2 * 54 < w * h < 0.75 * 54
-    with pytest.raises(ValueError, match=r"fixed_crop: crop must be inside \(6, 9\), got \(0, 8\) to \(2, 10\)"):
-        image.fixed_crop(picture(), 8, 0, 2, 2)
 
 
 def test_random_transforms_follow_the_seed() -> None:
     crop, seen = transforms.RandomResizedCrop(4), []
     for seed in (1, 1, 2):
         np.random.seed(seed)
-        seen.append([crop(picture()).tolist() for _ in range(3)])
+        seen.append([crop(picture_array()).tolist() for _ in range(3)])
     assert seen[0] == seen[1] != seen[2]
     assert seen[0][0] != seen[0][1]
 
@@ -101,7 +47,7 @@ def test_transforms_do_not_wait(gate: None) -> None:
         transforms.RandomResizedCrop(4), transforms.RandomFlipLeftRight(), transforms.RandomColorJitter(1, 1, 1, 1),
         transforms.RandomLighting(0.1), transforms.ToTensor(), transforms.Normalize([0, 0, 0], [1, 1, 1]),
     ])  # fmt: skip
-    y = several(picture())
+    y = several(picture_array())
     assert not y.ready
     _core.gate(False)
     assert y.asnumpy().shape == (3, 4, 4)
@@ -154,7 +100,7 @@ def test_a_packed_file_is_not_unpacked_beyond_its_size(
     assert sum(asked) <= 50_000 * 3073 + 1
 
 
-def test_a_header_larger_than_the_file_raises(tmp_path: Path) -> None:
+def test_a_head_that_says_more_than_a_file_can_hold(tmp_path: Path) -> None:
     """Of packed files one that no packing could have made so short."""
     head = numpy.array([0x803, 2**31, 2**31, 2**31], ">u4").tobytes()
     for name, data in (("train-images-idx3-ubyte.gz", gzip.compress(head)), ("train-images-idx3-ubyte", head)):
@@ -175,33 +121,7 @@ def test_cifar_is_read_from_a_folder(tmp_path: Path) -> None:
         CIFAR10(tmp_path, train=False)
 
 
-@pytest.mark.parametrize("forerun_array", [False, True])
-def test_borders(forerun_array: bool) -> None:
-    values = numpy.arange(24, dtype="uint8").reshape(2, 4, 3)
-    x = np.array(values, dtype="uint8") if forerun_array else values
-    modes = {1: "edge", 2: "symmetric", 3: "wrap", 4: "reflect"}
-    for kind, mode in modes.items():
-        got = image.copyMakeBorder(x, 1, 0, 2, 1, kind)
-        assert numpy.asarray(got).tolist() == numpy.pad(values, ((1, 0), (2, 1), (0, 0)), mode=mode).tolist()
-        assert isinstance(got, type(x))
-    plain = numpy.asarray(image.copyMakeBorder(x, 1, 0, 2, 1, value=9))
-    assert plain.dtype == "uint8"
-    assert (plain[1:, 2:6] == values).all()
-    assert set(plain[0].ravel()) == set(plain[:, 0].ravel()) == {9}
-    colours = numpy.asarray(image.copyMakeBorder(x, 1, 0, 0, 0, values=(7, 8, 9)))
-    assert colours[0].tolist() == [[7, 8, 9]] * 4
-    with pytest.raises(ValueError, match=r"copyMakeBorder: type must be one of \[0, 1, 2, 3, 4\], got 7"):
-        image.copyMakeBorder(x, 1, 1, 1, 1, 7)
-
-
-def test_colours_are_scaled_and_sizes_made_smaller() -> None:
-    x = np.array([[[1.0, 2.0, 3.0]]])
-    assert image.color_normalize(x, np.array([1.0, 1.0, 1.0]), np.array([1.0, 2.0, 4.0])).tolist() == [[[0, 0.5, 0.5]]]
-    assert image.color_normalize(x, 1).tolist() == [[[0, 1, 2]]]
-    assert [image.scale_down((6, 4), size) for size in ((3, 2), (12, 4), (4, 8))] == [(3, 2), (6, 2), (2, 4)]
-
-
-def test_colour_transforms_have_mxnets_parameters() -> None:
+def test_changes_of_colour_have_mxnets_words() -> None:
     x = np.full((1, 1, 3), 100, dtype="uint8")
     for word in ("brightness", "contrast", "saturation", "hue"):
         kind = getattr(transforms, f"Random{word.capitalize()}")

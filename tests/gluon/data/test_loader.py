@@ -28,16 +28,16 @@ WORKERS = pytest.mark.parametrize("how", [THREADS, PROCESSES], ids=["threads", "
 @pytest.fixture(autouse=True)
 def nothing_is_left() -> Iterator[None]:
     """No process, thread or mapped batch is there after a test that was not before."""
-    threads, maps = set(threading.enumerate()), mapped()
+    threads, maps = set(threading.enumerate()), mapped_memory()
     yield
     gc.collect()
     _core.waitall()
     assert multiprocessing.active_children() == []
     assert set(threading.enumerate()) <= threads
-    assert mapped() == maps
+    assert mapped_memory() == maps
 
 
-def mapped() -> list[tuple[int, int]]:
+def mapped_memory() -> list[tuple[int, int]]:
     """Where memory of batches from worker processes is."""
     with open("/proc/self/maps") as file:
         found = re.findall(r"(?m)^([0-9a-f]+)-([0-9a-f]+) .*memfd:forerun batch", file.read())
@@ -379,7 +379,7 @@ def test_the_next_epoch_starts_in_advance(how: dict[str, Any]) -> None:
 class TestMemory:
     def test_batches_are_not_copied(self) -> None:
         for x, y, _ in data.DataLoader(Examples(), 3, **PROCESSES):
-            assert all(any(a <= address(part) < b for a, b in mapped()) for part in (x, y))
+            assert all(any(a <= address(part) < b for a, b in mapped_memory()) for part in (x, y))
 
     def test_memory_is_used_again(self) -> None:
         seen = set()

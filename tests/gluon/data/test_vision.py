@@ -12,12 +12,12 @@ import numpy
 import pytest
 from PIL import Image
 
-from forerun import image, np, npx
+from forerun import np, npx
 from forerun.gluon import data, nn
 from forerun.gluon.data import vision
 from forerun.gluon.data.vision import transforms as T
+from tests.support.comparison.tolerances import assert_close
 from tests.support.files.data_files import MAGIC, record_part
-from tests.support.gluon.gluon_samples import assert_close
 
 RNG = numpy.random.default_rng(6)
 PICTURE = RNG.integers(0, 256, (9, 12, 3)).astype("u1")
@@ -56,7 +56,7 @@ OF_TENSORS = {
 }
 
 
-def drawn(transform: Any, x: Any) -> list[Any]:
+def transformed(transform: Any, x: Any) -> list[Any]:
     np.random.seed(2)
     return [transform(x) for _ in range(6)]
 
@@ -65,7 +65,7 @@ def drawn(transform: Any, x: Any) -> list[Any]:
 def test_numpys_images_give_the_same_results(name: str) -> None:
     make, x = (OF_PICTURES[name], PICTURE) if name in OF_PICTURES else (OF_TENSORS[name], FLOATS)
     before = x.copy()
-    results, numpy_results = drawn(make(), np.array(x, dtype=x.dtype)), drawn(make(), x)
+    results, numpy_results = transformed(make(), np.array(x, dtype=x.dtype)), transformed(make(), x)
     for a, b in zip(results, numpy_results):
         assert isinstance(b, numpy.ndarray)
         assert not isinstance(a, numpy.ndarray)
@@ -111,49 +111,6 @@ def test_greys_and_limits() -> None:
     assert T.RandomGray(0)(PICTURE) is PICTURE
     np.random.seed(0)
     assert all((T.RandomBrightness(5)(np.ones((1, 1, 3))) >= 0).all() for _ in range(20))
-
-
-def test_rotation() -> None:
-    x = np.array(FLOATS)
-    assert_close(image.imrotate(x, 0), FLOATS, 1e-6)
-    square = FLOATS[:, :, :9]
-    assert_close(image.imrotate(square, 90), numpy.rot90(square, axes=(1, 2)), 1e-5)
-    assert_close(T.Rotate(-180)(x), FLOATS[:, ::-1, ::-1], 1e-5)
-    ones = numpy.ones((1, 9, 9), "f4")
-    assert image.imrotate(ones, 45).min() == 0
-    assert image.imrotate(ones, 45, zoom_in=True).min() > 0.99
-    assert abs(image.imrotate(ones, 45, zoom_out=True).sum() - 81 / 2) < 5  # all of it, in half of the area
-    assert image.imrotate(ones, 45).sum() > 60
-    both = image.imrotate(np.array(numpy.stack([square, square])), [0, 90])
-    assert_close(both, numpy.stack([square, numpy.rot90(square, axes=(1, 2))]), 1e-5)
-    with pytest.raises(TypeError, match="imrotate: dtype must be float32, got uint8"):
-        T.Rotate(3)(PICTURE)
-    with pytest.raises(ValueError, match="imrotate: zoom_in and zoom_out must not be given together"):
-        T.Rotate(3, True, True)(x)
-    with pytest.raises(ValueError, match="imrotate: an angle must be given for each image"):
-        image.imrotate(x, [1, 2])
-    with pytest.raises(ValueError, match="RandomRotation: angle_limits must be in order"):
-        T.RandomRotation((2, 1))
-    with pytest.raises(ValueError, match=r"RandomRotation: rotate_with_proba must be in \[0, 1\]"):
-        T.RandomRotation((1, 2), rotate_with_proba=2)
-
-
-def test_wrong_arguments_of_functions_are_refused() -> None:
-    x = np.ones((4, 8, 3))
-    with pytest.raises(ValueError, match=r"fixed_crop: image must have 3 axes or more, got shape \(4, 8\)"):
-        image.fixed_crop(x[..., 0], 0, 0, 2, 2)
-    for area, ratio in ((0.5, (0, 1)), ((0.9, 0.5), (1, 2)), (0.5, (2, 1)), (-1, (1, 2))):
-        with pytest.raises(ValueError, match="random_size_crop: parts and ratios must be positive and in order"):
-            image.random_size_crop(x, (2, 2), area, ratio)
-    with pytest.raises(ValueError, match=r"copyMakeBorder: values must be one for each channel, got \[1, 2\]"):
-        image.copyMakeBorder(x, 1, 1, 1, 1, values=[1, 2])
-    with pytest.raises(ValueError, match="random_rotate: angle_limits must be two in order"):
-        image.random_rotate(np.ones((1, 3, 3)), (90, 0))
-
-
-@pytest.mark.parametrize("wrap", [np.array, numpy.array])
-def test_bytes_are_normalized_without_wrapping_around(wrap: Any) -> None:
-    assert image.color_normalize(wrap(numpy.full((1, 1, 3), 1, "u1")), 2, 2).tolist() == [[[-0.5, -0.5, -0.5]]]
 
 
 def test_labels_are_handed_on() -> None:

@@ -9,7 +9,8 @@ from forerun import autograd, gluon, np, npx
 from forerun.gluon import nn
 from tests.support.comparison import conv_pool_reference
 from tests.support.comparison.gradients import check_gradients
-from tests.support.gluon.gluon_samples import RNG, assert_close, parameter_values, with_data
+from tests.support.comparison.tolerances import assert_close
+from tests.support.gluon.gluon_samples import RNG, parameter_values, with_data
 
 CONVOLUTIONS = [
     (lambda: nn.Conv1D(4, 3), (2, 3, 6), (4, 3, 3), {}),

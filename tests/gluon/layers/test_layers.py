@@ -8,7 +8,8 @@ import pytest
 from forerun import autograd, np
 from forerun.gluon import nn
 from tests.support.comparison.gradients import check_gradients
-from tests.support.gluon.gluon_samples import assert_close, parameter_values, with_data
+from tests.support.comparison.tolerances import assert_close
+from tests.support.gluon.gluon_samples import parameter_values, with_data
 
 
 @pytest.mark.parametrize(

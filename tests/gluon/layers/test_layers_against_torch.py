@@ -7,7 +7,7 @@ import pytest
 
 from forerun import autograd, np
 from forerun.gluon import nn, rnn
-from tests.support.gluon.gluon_samples import assert_close
+from tests.support.comparison.tolerances import assert_close
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: nothing to compare with", exc_type=ImportError)
 

@@ -10,7 +10,8 @@ import pytest
 from forerun import autograd, gluon, np
 from forerun.testing import check_grads
 from tests.support.comparison.formulas import log_softmax, sigmoid
-from tests.support.gluon.gluon_samples import CLASSES, LABEL, PRED, PROBABILITIES, RNG, WEIGHTS, array, assert_close
+from tests.support.comparison.tolerances import assert_close
+from tests.support.gluon.gluon_samples import CLASSES, LABEL, PRED, PROBABILITIES, RNG, WEIGHTS, array
 
 
 def cross_entropy(p: numpy.ndarray, q: numpy.ndarray) -> numpy.ndarray:
@@ -103,12 +104,12 @@ def test_sigmoid_cross_entropy_has_its_gradient_at_zero() -> None:
 OTHER = RNG.normal(size=(4, 3))
 
 
-def leaves() -> list[Any]:
+def loss_arrays() -> list[Any]:
     return [array(x) for x in (PRED, LABEL, OTHER)]
 
 
 def test_sigmoid_cross_entropy_counts_positives_by_their_weight() -> None:
-    weight, (p, _, _) = numpy.array([0.5, 2.0, 3.0]), leaves()
+    weight, (p, _, _) = numpy.array([0.5, 2.0, 3.0]), loss_arrays()
     expected = -weight * PROBABILITIES * numpy.log(sigmoid(PRED)) - (1 - PROBABILITIES) * numpy.log(1 - sigmoid(PRED))
     plain, from_p = gluon.loss.SigmoidBCELoss(), gluon.loss.SigmoidBCELoss(from_sigmoid=True)
     assert_close(plain(p, array(PROBABILITIES), None, array(weight)), expected.mean(1))
@@ -118,7 +119,7 @@ def test_sigmoid_cross_entropy_counts_positives_by_their_weight() -> None:
 
 
 def test_poisson_loss_is_one_mean() -> None:
-    p, _, _ = leaves()
+    p, _, _ = loss_arrays()
     label = numpy.array([[0, 1, 2], [3, 5, 1], [0, 0, 4], [9, 2, 1]], "float64")
     loss = gluon.loss.PoissonNLLLoss()
     assert_close(loss(p, array(label)), (numpy.exp(PRED) - label * PRED).mean())
@@ -131,7 +132,7 @@ def test_poisson_loss_is_one_mean() -> None:
 
 
 def test_triplet_loss_is_of_three_examples() -> None:
-    a, b, c = leaves()
+    a, b, c = loss_arrays()
     loss = gluon.loss.TripletLoss(margin=0.5)
     expected = numpy.maximum(0, ((LABEL - PRED) ** 2 - (OTHER - PRED) ** 2).sum(1) + 0.5)
     assert 0 < (expected > 0).sum() < 4
@@ -141,7 +142,7 @@ def test_triplet_loss_is_of_three_examples() -> None:
 
 
 def test_cosine_loss_is_of_angles() -> None:
-    a, b, _ = leaves()
+    a, b, _ = loss_arrays()
     cos = (PRED * LABEL).sum(1) / numpy.linalg.norm(PRED, axis=1) / numpy.linalg.norm(LABEL, axis=1)
     same = numpy.array([1, -1, -1, 1])
     loss = gluon.loss.CosineEmbeddingLoss(margin=-0.3)
@@ -150,7 +151,7 @@ def test_cosine_loss_is_of_angles() -> None:
 
 
 def test_sdml_loss_is_of_pairs() -> None:
-    a, b, _ = leaves()
+    a, b, _ = loss_arrays()
     distances = ((PRED[:, None] - LABEL[None]) ** 2).sum(-1)
     labels = numpy.where(numpy.eye(4) == 1, 0.7, 0.1)
     loss = gluon.loss.SDMLLoss(0.3)

@@ -9,13 +9,10 @@ import pytest
 
 from forerun import autograd, np, npx
 from forerun.gluon import nn
-from tests.support.comparison.formulas import sigmoid
+from tests.support.comparison.formulas import sigmoid, standardized
 from tests.support.comparison.gradients import check_gradients
-from tests.support.gluon.gluon_samples import RNG, array, assert_close, parameter_values, with_data
-
-
-def standard(x: numpy.ndarray, axes: tuple[int, ...]) -> numpy.ndarray:
-    return (x - x.mean(axes, keepdims=True)) / numpy.sqrt(x.var(axes, keepdims=True) + 1e-5)
+from tests.support.comparison.tolerances import assert_close
+from tests.support.gluon.gluon_samples import RNG, array, parameter_values, with_data
 
 
 def along(v: numpy.ndarray, axis: int, ndim: int) -> numpy.ndarray:
@@ -27,7 +24,7 @@ def test_group_norm(shape: tuple[int, ...]) -> None:
     layer, x = with_data(nn.GroupNorm(2), *shape)
     rows, v = numpy.asarray(x), parameter_values(layer)
     assert v["gamma"].shape == v["beta"].shape == (4,)
-    grouped = standard(rows.reshape(shape[0], 2, -1), (2,)).reshape(shape)
+    grouped = standardized(rows.reshape(shape[0], 2, -1), (2,)).reshape(shape)
     assert_close(layer(x), grouped * along(v["gamma"], 1, len(shape)) + along(v["beta"], 1, len(shape)))
     check_gradients(lambda: layer(x), x, layer.gamma.data(), layer.beta.data())
     with pytest.raises(ValueError, match="GroupNorm: data must have 4 channels on axis 1"):
@@ -38,7 +35,7 @@ def test_group_norm(shape: tuple[int, ...]) -> None:
 def test_instance_norm(axis: int, others: tuple[int, ...]) -> None:
     layer, x = with_data(nn.InstanceNorm(axis, scale=True), 2, 3, 4, 2)
     rows, v = numpy.asarray(x), parameter_values(layer)
-    expected = standard(rows, others) * along(v["gamma"], axis % 4, 4) + along(v["beta"], axis % 4, 4)
+    expected = standardized(rows, others) * along(v["gamma"], axis % 4, 4) + along(v["beta"], axis % 4, 4)
     assert v["gamma"].shape == (rows.shape[axis],)
     assert_close(layer(x), expected)
     check_gradients(lambda: layer(x), x, layer.gamma.data(), layer.beta.data())
@@ -63,7 +60,9 @@ def test_batch_norm_along_an_axis(axis: int) -> None:
     rows, v = numpy.asarray(x), parameter_values(layer)
     axes = tuple(i for i in range(4) if i != axis % 4)
     with autograd.train_mode():
-        assert_close(layer(x), standard(rows, axes) * along(v["gamma"], axis % 4, 4) + along(v["beta"], axis % 4, 4))
+        assert_close(
+            layer(x), standardized(rows, axes) * along(v["gamma"], axis % 4, 4) + along(v["beta"], axis % 4, 4)
+        )
     assert_close(layer.running_mean.data(), 0.1 * rows.mean(axes))
 
 

@@ -10,10 +10,10 @@ from forerun import autograd, gluon, np
 from forerun.gluon import rnn
 from tests.support.comparison.formulas import sigmoid
 from tests.support.comparison.gradients import check_gradients
+from tests.support.comparison.tolerances import assert_close
 from tests.support.gluon.gluon_samples import (
     RNG,
     array,
-    assert_close,
     parameter_values,
     random_leaf,
     with_random_parameters,

@@ -9,10 +9,10 @@ from forerun import _core, autograd, gluon, np
 from forerun.gluon import nn, rnn
 from tests.support.comparison.formulas import sigmoid
 from tests.support.comparison.gradients import check_gradients
+from tests.support.comparison.tolerances import assert_close
 from tests.support.gluon.gluon_samples import (
     RNG,
     array,
-    assert_close,
     parameter_values,
     random_leaf,
     with_random_parameters,
@@ -38,7 +38,7 @@ def step(kind: str, x: Any, states: list[Any], v: dict[str, Any], prefix: str = 
     return [(1 - z) * new + z * states[0]]
 
 
-def run(kind: str, x: Any, before: list[Any], v: dict[str, Any], layers: int, directions: int) -> tuple[Any, Any]:
+def run_rnn(kind: str, x: Any, before: list[Any], v: dict[str, Any], layers: int, directions: int) -> tuple[Any, Any]:
     """All steps of all layers; the states have a row per layer and direction."""
     after = [numpy.zeros_like(state) for state in before]
     for k in range(layers):
@@ -74,7 +74,7 @@ def test_layers_are_loops_over_steps(kind: str, layers: int, directions: int) ->
     x = array(RNG.normal(size=(T, N, C)))
     before = [array(RNG.normal(size=(layers * directions, N, H))) for _ in range(STATES[kind])]
     y, after = layer(x, before)
-    expected, states = run(
+    expected, states = run_rnn(
         kind, x.asnumpy(), [state.asnumpy() for state in before], parameter_values(layer), layers, directions
     )
     assert_close(y, expected, 1e-12)

@@ -309,7 +309,7 @@ READS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def check(read: Callable[[Any], Any], y: Any, late: tuple[Broken, type[Exception], str]) -> None:
+def assert_late_error(read: Callable[[Any], Any], y: Any, late: tuple[Broken, type[Exception], str]) -> None:
     broken, kind, message = late
     code = broken.__code__
     with pytest.raises(kind) as caught:
@@ -325,8 +325,8 @@ def test_every_read_raises(name: str, mode: str) -> None:
     with running(mode):
         y = LATE[name][0](np.array(X), np.array(V))
         for read in READS.values():
-            check(read, y, LATE[name])
-            check(read, y, LATE[name])
+            assert_late_error(read, y, LATE[name])
+            assert_late_error(read, y, LATE[name])
         forerun.waitall()  # it has been seen
         assert _core.unseen_failures() == []
 
@@ -340,8 +340,8 @@ def test_dependent_operations_raise(name: str, mode: str) -> None:
         target = np.zeros(())
         target += y.sum().astype("float32")
         for z in (y + 1, y.sum(), y.T[..., :1], np.concatenate([y.ravel(), np.ones(1)]), np.sort(y), target):
-            check(READS["numpy"], z, LATE[name])
-            check(READS["repr"], z, LATE[name])
+            assert_late_error(READS["numpy"], z, LATE[name])
+            assert_late_error(READS["repr"], z, LATE[name])
         assert _core.unseen_failures() == []
 
 
@@ -357,7 +357,7 @@ def test_independent_operations_are_unaffected(name: str, mode: str) -> None:
         assert before.tolist() == (X * 2).tolist()
         assert after.tolist() == (X * 3 + V).tolist()
         assert x.tolist() == X.tolist()
-        check(READS["numpy"], zeros, LATE[name])
+        assert_late_error(READS["numpy"], zeros, LATE[name])
         y = np.ones(3)
         assert y.tolist() == [1, 1, 1]
 
@@ -367,9 +367,9 @@ def test_waitall_raises_unread_failures(mode: str) -> None:
     with running(mode):
         late = LATE["a host task"]
         y = late[0](np.array(X), np.array(V))
-        check(lambda _: forerun.waitall(), None, late)
+        assert_late_error(lambda _: forerun.waitall(), None, late)
         forerun.waitall()  # once is enough
-        check(READS["numpy"], y, late)
+        assert_late_error(READS["numpy"], y, late)
 
 
 @WORKERS
@@ -380,7 +380,7 @@ def test_overwriting_heals(mode: str) -> None:
         z = y + 1
         y[...] = 5
         assert y.tolist() == [5, 5]
-        check(READS["numpy"], z, late)
+        assert_late_error(READS["numpy"], z, late)
 
 
 @WORKERS
@@ -412,5 +412,5 @@ def test_gradients_of_failed_operations_raise(mode: str) -> None:
 @pytest.mark.parametrize("name", LATE)
 def test_the_synchronous_engine_raises_at_the_call(name: str) -> None:
     with running("sync"):
-        check(lambda _: LATE[name][0](np.array(X), np.array(V)), None, LATE[name])
+        assert_late_error(lambda _: LATE[name][0](np.array(X), np.array(V)), None, LATE[name])
         assert _core.unseen_failures() == []

@@ -67,7 +67,7 @@ def test_verbose_initialisation_prints(caplog: pytest.LogCaptureFixture) -> None
     ]  # fmt: skip
 
 
-def flat(copy: bool | None) -> Any:
+def array_of_flat(copy: bool | None) -> Any:
     return np.arange(3).flat.__array__(copy=copy)
 
 
@@ -77,7 +77,7 @@ REFUSED: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: npx.embedding(np.array([0]), np.ones((3, 2)), 3, 1), ValueError, r"got \(3, 2\) for \(3, 1\)"),
     (lambda: npx.set_np(shape=False), NotImplementedError, "set_np: shape and array must be True, got False and True"),
     (lambda: npx.set_np(array=False), NotImplementedError, "set_np: shape and array must be True, got True and False"),
-    (lambda: flat(False), ValueError, "flat: copy must not be False, as elements are copied, got False"),
+    (lambda: array_of_flat(False), ValueError, "flat: copy must not be False, as elements are copied, got False"),
     (lambda: nn.HybridSequential().hybridize(static=True), TypeError, "hybridize: settings must be .* got static"),
     (lambda: data.vision.transforms.ToTensor().hybridize(static=True), TypeError, "hybridize: settings must be among"),
     (lambda: torch.nn.GELU("erf"), ValueError, "GELU: approximate must be one of none, tanh, got 'erf'"),
@@ -104,7 +104,7 @@ def test_arguments_without_effect_are_accepted() -> None:
     net = nn.HybridSequential()
     net.hybridize(static_alloc=True, static_shape=True, inline_limit=2)
     assert npx.embedding(np.array([1]), np.ones((3, 2)), input_dim=3, output_dim=2).shape == (1, 2)
-    assert flat(True).tolist() == flat(None).tolist() == [0, 1, 2]
+    assert array_of_flat(True).tolist() == array_of_flat(None).tolist() == [0, 1, 2]
 
 
 def test_frameworks_of_safetensors(tmp_path: Path) -> None:

@@ -69,9 +69,9 @@ CALLS: dict[str, Callable[[Any, Any, Any], Any]] = {
 }
 
 
-def plain(x: Any) -> Any:
+def python_values(x: Any) -> Any:
     if isinstance(x, (list, tuple)):
-        return [plain(v) for v in x]
+        return [python_values(v) for v in x]
     return x.tolist() if hasattr(x, "tolist") else x
 
 
@@ -84,10 +84,10 @@ def _rounded(x: Any) -> Any:
 @pytest.mark.parametrize("name", CALLS)
 def test_an_element_of_an_array_is_an_integer(name: str) -> None:
     call = CALLS[name]
-    want = plain(call(numpy, VALUES, numpy.int64(3)))
+    want = python_values(call(numpy, VALUES, numpy.int64(3)))
     numbers = np.array([7, 3])
     for k in (numpy.int64(3), numbers[1], numbers.min(), np.array(3)):
-        found = plain(call(np, np.array(VALUES, dtype="float64"), k))
+        found = python_values(call(np, np.array(VALUES, dtype="float64"), k))
         numpy.testing.assert_equal(_rounded(found), _rounded(want))
 
 

@@ -30,7 +30,7 @@ def results_or_exception(call: Callable[..., Any], module: Any, args: tuple[Any,
         return error
 
 
-def compare(call: Callable[..., Any], *args: Any) -> None:
+def compare_call(call: Callable[..., Any], *args: Any) -> None:
     got, want = results_or_exception(call, np, args), results_or_exception(call, numpy, args)
     if isinstance(want, Exception):
         assert isinstance(got, Exception), (args, got, want)
@@ -47,46 +47,54 @@ def every(*values: list[Any]) -> Iterator[tuple[Any, ...]]:
     return itertools.product(*values)
 
 
-def vector(*values: float, dtype: str = "float64") -> numpy.ndarray:
+def vector_of(*values: float, dtype: str = "float64") -> numpy.ndarray:
     return numpy.array(values, dtype)
 
 
 def test_searchsorted():
-    sorters = [None, [1, 2, 3, 0], vector(1, 2), numpy.zeros((1, 1), int), [9, 9, 9, 9], [-1, 0, 1, 2]]
-    for side, sorter, x in every(["left", "right", "mid"], sorters, [vector(0, 2, 9), numpy.array(NAN)]):
+    sorters = [None, [1, 2, 3, 0], vector_of(1, 2), numpy.zeros((1, 1), int), [9, 9, 9, 9], [-1, 0, 1, 2]]
+    for side, sorter, x in every(["left", "right", "mid"], sorters, [vector_of(0, 2, 9), numpy.array(NAN)]):
         sorter = numpy.array(sorter) if isinstance(sorter, list) else sorter
-        compare(lambda m, a, v, s, side: m.searchsorted(a, v, side, s), vector(4, 1, 2, 2), x, sorter, side)
+        compare_call(lambda m, a, v, s, side: m.searchsorted(a, v, side, s), vector_of(4, 1, 2, 2), x, sorter, side)
 
 
 def test_digitize():
-    bins = [vector(1, 2), vector(2, 1), vector(1, 1), vector(1, 3, 2), vector(), numpy.ones((1, 1)), vector(3)]
-    for right, b, x in every([False, True], bins, [vector(0, 1, 2, 3), numpy.array(NAN), numpy.array([1j])]):
-        compare(lambda m, x, b, right: m.digitize(x, b, right), x, b, right)
+    bins = [
+        vector_of(1, 2),
+        vector_of(2, 1),
+        vector_of(1, 1),
+        vector_of(1, 3, 2),
+        vector_of(),
+        numpy.ones((1, 1)),
+        vector_of(3),
+    ]
+    for right, b, x in every([False, True], bins, [vector_of(0, 1, 2, 3), numpy.array(NAN), numpy.array([1j])]):
+        compare_call(lambda m, x, b, right: m.digitize(x, b, right), x, b, right)
 
 
 def test_interp():
-    points = [vector(1, 2, 3), vector(3, 1, 2), vector(1), vector()]
-    places = [numpy.array(2.5), vector(0, 1.5, 3, 9, NAN, numpy.inf), vector()]
+    points = [vector_of(1, 2, 3), vector_of(3, 1, 2), vector_of(1), vector_of()]
+    places = [numpy.array(2.5), vector_of(0, 1.5, 3, 9, NAN, numpy.inf), vector_of()]
     for left, right, period, xp, x, turn in every([None, 5], [None, 7.0], [None, 4.0, -4, 0], points, places, [1, 1j]):
         fp = (numpy.arange(len(xp)) * 2.0 - 1) * turn
-        compare(lambda m, *args: m.interp(*args), x, xp, fp, left, right, period)
+        compare_call(lambda m, *args: m.interp(*args), x, xp, fp, left, right, period)
 
 
 def test_gradient():
-    long, wide = vector(0, 1, 3, 4), vector(0, 1, 2, 4, 8)
+    long, wide = vector_of(0, 1, 3, 4), vector_of(0, 1, 2, 4, 8)
     spacings: list[tuple[Any, ...]] = [
         (), (2.0,), (2.0, 3.0), (long,), (long, wide), (2.0, wide), (numpy.zeros((2, 2)),), (1, 2, 3),
-        (vector(0, 1, 2, 3, dtype="int64"),),
+        (vector_of(0, 1, 2, 3, dtype="int64"),),
     ]  # fmt: skip
     for order, axis, spacing in every([1, 2, 3], [None, 0, -1, (1, 0), (0, 0), 2, ()], spacings):
-        compare(lambda m, f, o, a, *s: m.gradient(f, *s, axis=a, edge_order=o), F, order, axis, *spacing)
+        compare_call(lambda m, f, o, a, *s: m.gradient(f, *s, axis=a, edge_order=o), F, order, axis, *spacing)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "int64", "int8", "int16", "uint8", "bool"])
 def test_unwrap(dtype):
     x = (RNG.normal(size=(3, 4)) * 6).astype(dtype)
     for axis, period, discont in every([-1, 0, 2], [3, 6.0, 4], [None, 1.0, 5]):
-        compare(lambda m, x, d, a, p: m.unwrap(x, d, a, period=p), x, discont, axis, period)
+        compare_call(lambda m, x, d, a, p: m.unwrap(x, d, a, period=p), x, discont, axis, period)
 
 
 @pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64"])
@@ -108,7 +116,7 @@ def test_pad(mode):
         {"reflect_type": "odd"}, {"foo": 1},
     ]  # fmt: skip
     for x, width, kw in every([F[:3], (F[:3] * 5).astype(int), F[:0]], widths, options):
-        compare(lambda m, x, w, kw: m.pad(x, w, mode, **kw), x, width, kw)
+        compare_call(lambda m, x, w, kw: m.pad(x, w, mode, **kw), x, width, kw)
 
 
 def test_pad_by_a_function():
@@ -116,8 +124,8 @@ def test_pad_by_a_function():
         row[: widths[0]] = options.get("first", 7)
         row[row.size - widths[1] :] = axis
 
-    compare(lambda m, x: m.pad(x, 2, fill), F)
-    compare(lambda m, x: m.pad(x, ((1, 2), (0, 1)), fill, first=3), F)
+    compare_call(lambda m, x: m.pad(x, 2, fill), F)
+    compare_call(lambda m, x: m.pad(x, ((1, 2), (0, 1)), fill, first=3), F)
 
     def broken(*args: Any) -> None:
         raise KeyError("seen")
@@ -128,25 +136,32 @@ def test_pad_by_a_function():
 
 def test_cov():
     x, y = RNG.normal(size=(3, 6)), RNG.normal(size=(2, 6))
-    counts = [None, vector(1, 2, 0, 1, 1, 3), numpy.full(6, 1.5), numpy.full(6, -1), numpy.ones((1, 6)), numpy.ones(5)]
-    shares = [None, vector(0.5, 1, 2, 1, 1, 1), numpy.full(6, -1.0), numpy.ones((1, 6))]
+    counts = [
+        None,
+        vector_of(1, 2, 0, 1, 1, 3),
+        numpy.full(6, 1.5),
+        numpy.full(6, -1),
+        numpy.ones((1, 6)),
+        numpy.ones(5),
+    ]
+    shares = [None, vector_of(0.5, 1, 2, 1, 1, 1), numpy.full(6, -1.0), numpy.ones((1, 6))]
     cov = lambda m, x, y, f, a, rows, bias, ddof: m.cov(x, y, rows, bias, ddof, f, a)
     for rows, bias, ddof, more in every([True, False], [False, True], [None, 0, 2, 6, 1.5], [None, y]):
         turned = [v if v is None or rows else v.T for v in (x, more)]
         for f, a in [(f, None) for f in counts] + [(None, a) for a in shares] + [(counts[1], shares[1])]:
-            compare(cov, *turned, f, a, rows, bias, ddof)
+            compare_call(cov, *turned, f, a, rows, bias, ddof)
     for dtype in ("float64", "int64"):
-        compare(lambda m, x, dtype: m.cov(x, dtype=dtype), x, dtype)
-        compare(lambda m, x, y, dtype: m.corrcoef(x, y, dtype=dtype), x, y, dtype)
-    compare(lambda m, x, y: m.corrcoef(x, y, False), x.T, y.T)
-    compare(lambda m, x: m.corrcoef(x), x + 1j * x[::-1])
+        compare_call(lambda m, x, dtype: m.cov(x, dtype=dtype), x, dtype)
+        compare_call(lambda m, x, y, dtype: m.corrcoef(x, y, dtype=dtype), x, y, dtype)
+    compare_call(lambda m, x, y: m.corrcoef(x, y, False), x.T, y.T)
+    compare_call(lambda m, x: m.corrcoef(x), x + 1j * x[::-1])
 
 
 def test_average():
     weights = [None, *map(RNG.random, ((3, 4), 4, 3, (4, 3), 5)), numpy.zeros((3, 4)), numpy.ones((3, 4), int)]
     axes = [None, 0, 1, (0, 1), (1, 0), 2, ()]
     for x, axis, keep, returned, w in every([HOLES, F[:3, :4] * 1j], axes, [False, True], [False, True], weights):
-        compare(lambda m, x, w, a, r, k: m.average(x, a, w, r, keepdims=k), x, w, axis, returned, keep)
+        compare_call(lambda m, x, w, a, r, k: m.average(x, a, w, r, keepdims=k), x, w, axis, returned, keep)
 
 
 # --- data with NaN in it --------------------------------------------------------------------------
@@ -162,29 +177,29 @@ def test_nan_reductions_with_initial(dtype, name):
         x, axis=a, keepdims=k, where=w, **({} if i is None else {"initial": i})
     )
     for axis, keep, mask, initial in every([None, 0, -1, (0, 1), 2, ()], [False, True], MASKS, [None, 2, 2.0]):
-        compare(call, x, mask, axis, keep, initial)
+        compare_call(call, x, mask, axis, keep, initial)
     for name_of_sum in ("sum", "prod", "max", "min"):
-        compare(lambda m, x, of: getattr(m, of)(x, initial=2.5), x, name_of_sum)
+        compare_call(lambda m, x, of: getattr(m, of)(x, initial=2.5), x, name_of_sum)
 
 
 @pytest.mark.parametrize("name", ["nanmean", "nanvar", "nanstd"])
 def test_nan_means(name):
     for axis, keep, mask in every([None, 0, -1, (0, 1), 2, ()], [False, True], MASKS):
         call = lambda m, x, w, a, k: getattr(m, name)(x, axis=a, keepdims=k, where=w)
-        compare(call, HOLES, mask, axis, keep)
+        compare_call(call, HOLES, mask, axis, keep)
     for dtype in ("float64", "int64"):
-        compare(lambda m, x, d: getattr(m, name)(x, axis=1, dtype=d), HOLES, dtype)
+        compare_call(lambda m, x, d: getattr(m, name)(x, axis=1, dtype=d), HOLES, dtype)
     if name != "nanmean":
         for ddof, correction in every([0, 1, 0.5], [0, 1]):
             call = lambda m, x, d, c: getattr(m, name)(x, axis=1, ddof=d, correction=c)
-            compare(call, HOLES, ddof, correction)
+            compare_call(call, HOLES, ddof, correction)
 
 
 @pytest.mark.parametrize("method", ["linear", "lower", "inverted_cdf", "other"])
 def test_nan_quantiles(method):
     whole = numpy.nan_to_num(HOLES).astype("int64")
-    for x, axis, keep, q in every([HOLES, whole], [None, 0, 1, (0, 1), 2], [False, True], [0.3, vector(0.1, 0.9)]):
-        compare(lambda m, x, q, a, k: m.nanquantile(x, q, axis=a, keepdims=k, method=method), x, q, axis, keep)
+    for x, axis, keep, q in every([HOLES, whole], [None, 0, 1, (0, 1), 2], [False, True], [0.3, vector_of(0.1, 0.9)]):
+        compare_call(lambda m, x, q, a, k: m.nanquantile(x, q, axis=a, keepdims=k, method=method), x, q, axis, keep)
 
 
 def test_einsum_casting():
@@ -192,8 +207,8 @@ def test_einsum_casting():
     rules = ["safe", "same_kind", "unsafe", "no", "any"]
     for left, dtype, casting in every(["float64", "int64", "complex128", "bool"], [None, "float64", "int32"], rules):
         call = lambda m, x, y, d, c: m.einsum("ij,jk->ik", x, y, dtype=d, casting=c)
-        compare(call, a.astype(left), b, dtype, casting)
+        compare_call(call, a.astype(left), b, dtype, casting)
     for order in ("K", "C", "A", "Q"):
-        compare(lambda m, x, y, o: m.einsum("ij,jk->ik", x, y, order=o), a, b, order)
+        compare_call(lambda m, x, y, o: m.einsum("ij,jk->ik", x, y, order=o), a, b, order)
     with pytest.raises(ValueError, match="order must be one of K, A, C"):
         np.einsum("ij->ji", np.array(a), order="F")

@@ -11,7 +11,7 @@ import pytest
 from forerun import np
 from forerun.ops._base.primitive import Elementwise
 from tests.ops.cases import CASES
-from tests.ops.cases.table import Options, call, named, results, to_forerun
+from tests.ops.cases.table import Options, call_with_sample, named, results, to_forerun
 
 LOOPS = "axes, casting and the like belong to NumPy's loops; protocols have forerun's parameters"
 TEXT = "unnamed arguments are passed to NumPy unchanged"
@@ -46,7 +46,7 @@ ADDED_KEYWORDS = {
 LOOSER = {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}
 
 
-def functions() -> list[str]:
+def common_functions() -> list[str]:
     """Functions that both have, by dotted name; ufuncs are objects of another kind."""
     found = []
     for prefix in ("", "linalg.", "fft.", "lib.stride_tricks."):
@@ -59,7 +59,7 @@ def functions() -> list[str]:
     return found
 
 
-def differences(path: str) -> list[str]:
+def differing_parameters(path: str) -> list[str]:
     """Return the differences between the parameters of NumPy's function and forerun's."""
     try:
         want = inspect.signature(named(numpy, path)).parameters
@@ -79,14 +79,14 @@ def differences(path: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("path", functions())
+@pytest.mark.parametrize("path", common_functions())
 def test_parameters_are_numpys(path):
-    found = differences(path)
+    found = differing_parameters(path)
     assert bool(found) == (path in DIFFERENT), found
 
 
 def test_listed_differences_name_existing_functions():
-    assert set(DIFFERENT) <= set(functions())
+    assert set(DIFFERENT) <= set(common_functions())
 
 
 # --- ufuncs ---------------------------------------------------------------------------------------
@@ -152,7 +152,7 @@ def test_results_are_written_into_out(case):
     dtype = "float64" if numpy.dtype("float64") in case.dtype_list() else case.dtype_list()[0]
     for args in map(to_forerun, case.arguments(dtype)):
         *first, last = args if args and isinstance(args[-1], Options) else (*args, Options())
-        found = results(call(case.op, args))
+        found = results(call_with_sample(case.op, args))
         if len(found) != 1 or "dtype" in last:
             continue  # several results; a dtype of its own
         (want,) = found
@@ -161,14 +161,14 @@ def test_results_are_written_into_out(case):
         taken = inspect.signature(case.op).parameters
         if len(first) > list(taken).index("out") and taken["out"].kind is not inspect.Parameter.KEYWORD_ONLY:
             continue  # the sample has something in its place
-        assert call(case.op, (*first, by_name)) is out
+        assert call_with_sample(case.op, (*first, by_name)) is out
         assert out.numpy().tobytes() == want.numpy().tobytes()
         if isinstance(getattr(numpy, case.name.removeprefix("np."), None), numpy.ufunc):
             continue  # repeated where there are more axes: tests/ops/linalg/test_matmul.py
         with pytest.raises(ValueError):
-            call(case.op, (*first, Options(by_name, out=np.zeros((*want.shape, 2), want.dtype))))
+            call_with_sample(case.op, (*first, Options(by_name, out=np.zeros((*want.shape, 2), want.dtype))))
         numpy_out = numpy.zeros(want.shape, want.dtype)
-        assert call(case.op, (*first, Options(by_name, out=numpy_out))) is numpy_out
+        assert call_with_sample(case.op, (*first, Options(by_name, out=numpy_out))) is numpy_out
         assert numpy_out.tobytes() == want.numpy().tobytes()
 
 

@@ -14,7 +14,7 @@ POSITIVE = [lambda x: (x.positive(3),), lambda x: (x.positive(2, 3),)]
 WIDE = [lambda x: (x(3, 4),), lambda x: (x(2, 4, 3),)]
 
 
-def rising(x, n, *lead):
+def spaced(x, n, *lead):
     """Matrices whose eigenvalues are far from one another, and real if the elements are."""
     return (0.1 * x(*lead, n, n) + numpy.diag(numpy.arange(n) * 3 + 1)).astype(x.dtype)
 
@@ -55,8 +55,8 @@ DECOMPOSITIONS: list[Case] = [
     row("np.linalg.svdvals", *WIDE, lambda x: (x(0, 3),), dtypes="fc", grad=A, tolerance=64),
     row("np.linalg.eigh", *POSITIVE, lambda x: (x.positive(3), "U"), dtypes="fc", grad=A, tolerance=256),
     row("np.linalg.eigvalsh", *POSITIVE, lambda x: (x.positive(3), "U"), dtypes="fc", grad=A, tolerance=256),
-    row("np.linalg.eig", lambda x: (rising(x, 3),), lambda x: (rising(x, 2, 2),), dtypes="fc", grad=A, tolerance=256),
-    row("np.linalg.eigvals", lambda x: (x(3, 3),), lambda x: (rising(x, 2, 2),), dtypes="fc", grad=A, tolerance=256),
+    row("np.linalg.eig", lambda x: (spaced(x, 3),), lambda x: (spaced(x, 2, 2),), dtypes="fc", grad=A, tolerance=256),
+    row("np.linalg.eigvals", lambda x: (x(3, 3),), lambda x: (spaced(x, 2, 2),), dtypes="fc", grad=A, tolerance=256),
 ]  # fmt: skip
 
 NORMS: list[Case] = [

@@ -109,7 +109,7 @@ class Case:
 
     def __call__(self, function: Any, args: tuple[Any, ...]) -> list[Any]:
         """Return the results of a function (the op or the reference) for a sample's arguments, as a flat list."""
-        value = call(function, args)
+        value = call_with_sample(function, args)
         return results(args[0] if self.in_place else value)
 
     def dtype_list(self) -> list[numpy.dtype]:
@@ -151,7 +151,7 @@ def named(module: Any, path: str) -> Any:
     return module
 
 
-def call(function: Any, args: tuple[Any, ...]) -> Any:
+def call_with_sample(function: Any, args: tuple[Any, ...]) -> Any:
     """Calls with a sample's arguments, which may end with keyword arguments."""
     if args and isinstance(args[-1], Options):
         return function(*args[:-1], **args[-1])

@@ -130,14 +130,14 @@ def first_of(found: Any) -> numpy.ndarray:
     return numpy.asarray(found[0] if isinstance(found, tuple) else found)
 
 
-def expected_dtype(source: numpy.dtype, want: numpy.dtype) -> numpy.dtype:
+def default_float(source: numpy.dtype, want: numpy.dtype) -> numpy.dtype:
     """Integers give the default float where NumPy gives some float; a float keeps its dtype."""
     if source.kind in "biu" and want.kind in "fc":
         return numpy.dtype("float32" if want.kind == "f" else "complex64")
     return want
 
 
-def compare(name: str, dtype: numpy.dtype, function: Function, exact: bool) -> None:
+def compare_dtype(name: str, dtype: numpy.dtype, function: Function, exact: bool) -> None:
     a, b = sample(dtype, 0), sample(dtype, 1)
     want = outcome(function, numpy, a.copy(), b, read=first_of)
     got = outcome(function, np, np.asarray(a), np.asarray(b), read=first_of)
@@ -160,7 +160,7 @@ def compare_values(
 ) -> None:
     if name in ("cov", "interp", "vander") and dtype.kind in "fc":  # NumPy widens these on its own
         want = want.astype(got.dtype if got.dtype.itemsize == dtype.itemsize else want.dtype)
-    kind, narrow = expected_dtype(dtype, want.dtype), numpy.float16 in (dtype, want.dtype)
+    kind, narrow = default_float(dtype, want.dtype), numpy.float16 in (dtype, want.dtype)
     if kind != want.dtype:  # of integers: in the dtype that we compute in
         a, b = sample(dtype, 0).astype("float32"), sample(dtype, 1)
         want = (
@@ -196,14 +196,14 @@ def test_ufuncs(name: str) -> None:
         return f(a) if getattr(numpy, name).nin == 1 else f(a, b)
 
     for dtype in EVERY_DTYPE:
-        compare(name, dtype, call, exact=True)
+        compare_dtype(name, dtype, call, exact=True)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 @in_silence
 def test_functions(name: str) -> None:
     for dtype in EVERY_DTYPE:
-        compare(name, dtype, FUNCTIONS[name], exact=False)
+        compare_dtype(name, dtype, FUNCTIONS[name], exact=False)
 
 
 @pytest.mark.parametrize("dtype", [*EVERY_DTYPE, BF16], ids=str)

@@ -38,7 +38,7 @@ VIEWS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def values(shape: tuple[int, ...], dtype: str) -> numpy.ndarray:
+def special_values(shape: tuple[int, ...], dtype: str) -> numpy.ndarray:
     """Numbers, zeros of both signs, infinities; NaN comes of them."""
     x = RNG.normal(size=shape)
     for special in (0.0, -0.0, numpy.inf, -numpy.inf):
@@ -52,7 +52,7 @@ def values(shape: tuple[int, ...], dtype: str) -> numpy.ndarray:
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_bits(dtype: str, beside: str, view: str, engine: str) -> None:
     for n in LENGTHS:
-        whole, other = values((10, 14, n), dtype), values(BESIDE[beside](n), dtype)
+        whole, other = special_values((10, 14, n), dtype), special_values(BESIDE[beside](n), dtype)
         numpy_array, array, b = VIEWS[view](whole), VIEWS[view](np.array(whole)), np.array(other)
         for f in OPS.values():
             assert same_bits(f(array, b).numpy(), f(numpy_array, other))
@@ -65,7 +65,7 @@ def test_bits(dtype: str, beside: str, view: str, engine: str) -> None:
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_bits_of_rows_with_columns_and_broadcast_views(dtype: str, engine: str) -> None:
     for n in LENGTHS:
-        column, row = values((9, 1), dtype), values((n,), dtype)
+        column, row = special_values((9, 1), dtype), special_values((n,), dtype)
         a, b = np.array(column), np.array(row)
         for f in OPS.values():
             assert same_bits(f(a, b).numpy(), f(column, row))
@@ -79,8 +79,8 @@ def test_bits_of_rows_with_columns_and_broadcast_views(dtype: str, engine: str) 
 def test_in_place(dtype: str, engine: str) -> None:
     """With others, and with parts of itself."""
     for n in LENGTHS:
-        expected = values((12, n), dtype)
-        x, column, row = np.array(expected), values((12, 1), dtype), values((n,), dtype)
+        expected = special_values((12, n), dtype)
+        x, column, row = np.array(expected), special_values((12, 1), dtype), special_values((n,), dtype)
         for a, b, c in ((expected, column, row), (x, np.array(column), np.array(row))):
             a *= b
             a += c
@@ -136,7 +136,7 @@ def test_copies(shape: tuple[int, ...], dtype: str, engine: str) -> None:
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_masks_as_numbers(dtype: str, engine: str) -> None:
     for n in LENGTHS:
-        x = values((7, 2 * n), dtype)
+        x = special_values((7, 2 * n), dtype)
         mask, array = x > 0, np.array(x)
         for view in (lambda a: a, lambda a: a[:, ::2], lambda a: a[::-1, 1:], lambda a: a.T):
             assert same_bits(view(array > 0).astype(dtype).numpy(), view(mask).astype(dtype))

@@ -45,7 +45,7 @@ OF_THE_DTYPE = {"nextafter", "spacing"}
 BY_CHANCE = {("ldexp", 2**40)}
 
 
-def calls(nin: int, number: Any) -> list[tuple[Any, ...]]:
+def operands_with_number(nin: int, number: Any) -> list[tuple[Any, ...]]:
     """Operands with the number in each position, beside arrays of each dtype."""
     if nin == 1:
         return [(number,)]
@@ -57,7 +57,7 @@ def calls(nin: int, number: Any) -> list[tuple[Any, ...]]:
 def test_numbers_in_every_position(name: str) -> None:
     numpy_ufunc, ufunc = getattr(numpy, name), getattr(np, name)
     for number in NUMBERS:
-        for operands in calls(numpy_ufunc.nin, number) if (name, number) not in BY_CHANCE else []:
+        for operands in operands_with_number(numpy_ufunc.nin, number) if (name, number) not in BY_CHANCE else []:
             want = outcome(numpy_ufunc, *operands, error=type)
             found = outcome(ufunc, *(np.array(o) if isinstance(o, numpy.ndarray) else o for o in operands), error=type)
             message = f"{name}{tuple(getattr(o, 'dtype', o) for o in operands)}: {found}, NumPy: {want}"

@@ -16,7 +16,7 @@ M = numpy.arange(12.0).reshape(3, 4)
 # --- source and target share memory -----------------------------------------------------------------
 
 
-def shifted(x: Any) -> None:
+def shift_by_one(x: Any) -> None:
     x[1:] = x[:-1]
 
 
@@ -56,7 +56,17 @@ def in_place(x: Any) -> None:
 
 @pytest.mark.parametrize(
     "write",
-    [shifted, reversed_in_place, crossed, row_to_column, rows_to_positions, beside, under_a_mask, by_itself, in_place],
+    [
+        shift_by_one,
+        reversed_in_place,
+        crossed,
+        row_to_column,
+        rows_to_positions,
+        beside,
+        under_a_mask,
+        by_itself,
+        in_place,
+    ],
     ids=lambda f: f.__name__,
 )
 def test_overlapping_reads_precede_writes(write: Any, engine: str) -> None:
@@ -272,7 +282,7 @@ BEYOND: list[Any] = [
 ]  # fmt: skip
 
 
-def written(index: Any) -> Any:
+def written_zeros(index: Any) -> Any:
     x = np.zeros((2, 2))
     x[index] = 1
     return x
@@ -287,7 +297,7 @@ def test_a_single_number_that_only_uint64_holds_overflows(index: Any, engine: st
         with pytest.raises(OverflowError, match=r"index must be in \[-2, 2\), got (9223|18446)"):
             x[i].numpy()
         with pytest.raises(OverflowError, match=r"index must be in \[-2, 2\), got (9223|18446)"):
-            written(i).numpy()
+            written_zeros(i).numpy()
 
 
 def test_several_numbers_of_uint64_wrap() -> None:

@@ -8,27 +8,23 @@ import numpy
 from hypothesis import given
 from hypothesis import strategies as st
 
-import forerun
-from forerun import _core, np
+from forerun import np
+from tests.ops.cases.table import to_forerun
 from tests.support.comparison.outcomes import outcome
 from tests.support.comparison.random_indices import (
     arrays,
     assert_same_outcome,
+    assigned_values,
     equivalent_indices,
     examples,
     masks,
     positions,
     shapes,
     slices,
-    values,
 )
 
 DTYPES = ("int64", "float32", "uint8", "bool", "complex64")
 FAMILIES = st.sampled_from([("int64", "uint8", "bool"), ("float32", "complex64")])  # not together: other rules
-
-
-def to_forerun(x: numpy.ndarray) -> Any:
-    return _core.from_numpy(x, forerun.current_device().index)
 
 
 def places(draw: Any, n: int) -> Any:
@@ -128,7 +124,7 @@ def test_choose(data):
 def test_place_and_putmask(data):
     x = data.draw(shapes(3).flatmap(arrays))
     mask = data.draw(masks(x.shape) | shapes(2).flatmap(masks))
-    value = data.draw(values((data.draw(st.integers(0, 3)),)))
+    value = data.draw(assigned_values((data.draw(st.integers(0, 3)),)))
     name = data.draw(st.sampled_from(["place", "putmask"]))
     array, expected = to_forerun(x), x.copy()
     assert_same_outcome(

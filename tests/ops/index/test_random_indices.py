@@ -12,20 +12,19 @@ import numpy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forerun import _core, np
+from forerun import np
+from tests.ops.cases.table import to_forerun
 from tests.support.comparison.outcomes import outcome
 from tests.support.comparison.random_indices import (
     arrays,
     assert_same_outcome,
+    assigned_values,
     equivalent_indices,
     examples,
     indices,
     positions,
     shapes,
-    values,
 )
-
-to_forerun = _core.from_numpy
 
 
 def view_of(x: numpy.ndarray) -> Any:
@@ -55,7 +54,7 @@ def test_writing(data):
     forerun_index = data.draw(equivalent_indices(index))
     part = outcome(lambda: x[index])
     broken = isinstance(part, Exception)  # one fault at a time
-    value = data.draw(values(() if broken else part[0].shape, 0 if broken else 0.05))
+    value = data.draw(assigned_values(() if broken else part[0].shape, 0 if broken else 0.05))
     new = to_forerun(value) if isinstance(value, numpy.ndarray) and data.draw(st.booleans()) else value
     array, expected = view_of(x), x.copy()
 
@@ -132,7 +131,7 @@ def test_take_and_put(data):
     wrong = data.draw(st.sampled_from([0, 0.3]))
     at = data.draw(positions(x.size, wrong=wrong))
     forerun_index = data.draw(equivalent_indices(at))
-    value = data.draw(values((data.draw(st.integers(0, 3)),), 0.05 - wrong / 6))
+    value = data.draw(assigned_values((data.draw(st.integers(0, 3)),), 0.05 - wrong / 6))
     array, expected = view_of(x), x.copy()
     assert_same_outcome(
         outcome(lambda: np.put(array, forerun_index, value, mode) or array),
@@ -158,7 +157,7 @@ def test_along_axis(data):
     )
     part = outcome(lambda: numpy.take_along_axis(x, at, axis))
     broken = isinstance(part, Exception)
-    value = data.draw(values(() if broken else part[0].shape, 0 if broken else 0.05))
+    value = data.draw(assigned_values(() if broken else part[0].shape, 0 if broken else 0.05))
     array, expected = view_of(x), x.copy()
     assert_same_outcome(
         outcome(lambda: np.put_along_axis(array, forerun_index, value, axis) or array),

@@ -29,12 +29,12 @@ NUMBERS = [1, 2, 0.5, -7, True, float("nan"), 2**63, 10**60]
 Write = Callable[[Any, Any], None]
 
 
-def numbers(rng: random.Random, dtype: str, shape: tuple[int, ...]) -> numpy.ndarray:
+def whole_numbers(rng: random.Random, dtype: str, shape: tuple[int, ...]) -> numpy.ndarray:
     values = numpy.array([rng.randint(-5, 9) for _ in range(int(numpy.prod(shape)))]).reshape(shape)
     return values % 2 == 0 if dtype == "bool" else values.astype(dtype)
 
 
-def values(rng: random.Random, dtype: str) -> Callable[[Any], Any]:
+def values_to_write(rng: random.Random, dtype: str) -> Callable[[Any], Any]:
     """Values to write: a number, a list of some, or an array of this dtype or another one."""
     kind = rng.choice(["int", "float", "list", "vector", "matrix"])
     if kind in ("int", "float"):
@@ -42,11 +42,13 @@ def values(rng: random.Random, dtype: str) -> Callable[[Any], Any]:
     if kind == "list":
         listed = [rng.choice([1, 2.5, -3, True]) for _ in range(rng.randint(1, 4))]
         return lambda xp: listed
-    array = numbers(rng, rng.choice([dtype, rng.choice(DTYPES)]), (rng.randint(1, 7),) if kind == "vector" else (2, 3))
+    array = whole_numbers(
+        rng, rng.choice([dtype, rng.choice(DTYPES)]), (rng.randint(1, 7),) if kind == "vector" else (2, 3)
+    )
     return lambda xp: xp.array(array)
 
 
-def positions(rng: random.Random, n: int) -> Callable[[Any], Any]:
+def random_positions(rng: random.Random, n: int) -> Callable[[Any], Any]:
     drawn = [rng.randint(-n, n - 1) for _ in range(rng.randint(1, 5))]
     if rng.random() < 0.1:
         drawn[0] = n + 2  # out of range
@@ -61,14 +63,14 @@ def positions(rng: random.Random, n: int) -> Callable[[Any], Any]:
     )
 
 
-def write(rng: random.Random, dtype: str, shape: tuple[int, ...]) -> Write:
+def random_write(rng: random.Random, dtype: str, shape: tuple[int, ...]) -> Write:
     """A random write into an array of a shape."""
     kind = rng.choice(["put", "place", "putmask", "mask", "list"])
     n = int(numpy.prod(shape))
     mask = numpy.array([rng.random() < 0.5 for _ in range(n)]).reshape(shape)
-    given = values(rng, dtype)
+    given = values_to_write(rng, dtype)
     if kind == "put":
-        at = positions(rng, n)
+        at = random_positions(rng, n)
         return lambda xp, b: xp.put(b, at(xp), given(xp))
     if kind == "mask":
         return lambda xp, b: b.__setitem__(xp.array(mask), given(xp))
@@ -91,8 +93,8 @@ def test_random_writes_are_numpys(layout: str, seed: int) -> None:
     seen = LAYOUTS[layout]
     for step in range(60):
         dtype = rng.choice(DTYPES)
-        start = numbers(rng, dtype, rng.choice(SHAPES))
-        work = write(rng, dtype, seen(start).shape)
+        start = whole_numbers(rng, dtype, rng.choice(SHAPES))
+        work = random_write(rng, dtype, seen(start).shape)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             want, found = (after(work, xp, seen(xp.array(start))) for xp in (numpy, np))

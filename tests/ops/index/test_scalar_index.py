@@ -25,7 +25,7 @@ INDICES: dict[str, Any] = {
 }
 
 
-def written(library: Any, make: Any) -> list[Any]:
+def written_parts(library: Any, make: Any) -> list[Any]:
     x = library.arange(60.0).reshape(3, 4, 5)
     positions = library.array([2, 1])
     part = x[make(positions[1])]
@@ -39,7 +39,7 @@ def written(library: Any, make: Any) -> list[Any]:
 @pytest.mark.parametrize("name", INDICES)
 def test_a_part_is_numpys_view(name: str, engine: str) -> None:
     with running(engine):
-        assert written(np, INDICES[name]) == written(numpy, INDICES[name])
+        assert written_parts(np, INDICES[name]) == written_parts(numpy, INDICES[name])
 
 
 def test_a_view_waits_for_the_scalar_and_others_do_not() -> None:

@@ -12,6 +12,7 @@ from numpy.testing import assert_array_equal
 
 from forerun import _core, np
 from forerun.testing import closed_gate
+from tests.ops.cases.table import to_forerun
 from tests.support.engine.settings import running
 from tests.support.engine.threads import run_in_threads
 
@@ -107,11 +108,11 @@ def values_of(n: int, dtype: str) -> numpy.ndarray:
     return (numpy.arange(n) * 3 % 7 + 1).astype(dtype)
 
 
-def row(mask: Any) -> Any:
+def rows_of_mask(mask: Any) -> Any:
     return mask.any(axis=0) if mask.ndim > 1 else mask
 
 
-def blocks(b: Any, mask: Any, values: Any) -> None:
+def set_blocks(b: Any, mask: Any, values: Any) -> None:
     n = int(mask.sum()) * b.shape[-1]
     b[mask] = values(n).reshape(-1, *b.shape[1:]) if b.ndim > 1 else values(1).reshape(())
 
@@ -122,10 +123,10 @@ WAYS: dict[str, Callable[[Any, Any, Any, Any], Any]] = {
     "mask, element": lambda xp, b, m, v: b.__setitem__(m, v(1)),
     "mask, values": lambda xp, b, m, v: b.__setitem__(m, v(int(m.sum()))),
     "leading mask, rows": lambda xp, b, m, v: b.__setitem__(m.any(axis=-1), v(b.shape[-1])),
-    "leading mask, blocks": lambda xp, b, m, v: blocks(b, m.any(axis=-1), v),
-    "mask of the last axis": lambda xp, b, m, v: b.__setitem__((..., row(m)), v(int(row(m).sum()))),
+    "leading mask, blocks": lambda xp, b, m, v: set_blocks(b, m.any(axis=-1), v),
+    "mask of the last axis": lambda xp, b, m, v: b.__setitem__((..., rows_of_mask(m)), v(int(rows_of_mask(m).sum()))),
     "copyto": lambda xp, b, m, v: xp.copyto(b, v(1), where=m),
-    "copyto, broadcast": lambda xp, b, m, v: xp.copyto(b, v(b.shape[-1]), where=row(m)),
+    "copyto, broadcast": lambda xp, b, m, v: xp.copyto(b, v(b.shape[-1]), where=rows_of_mask(m)),
     "putmask": lambda xp, b, m, v: xp.putmask(b, m, v(5)),
     "putmask of all": lambda xp, b, m, v: xp.putmask(b, m, v(b.size)),
     "putmask of one": lambda xp, b, m, v: xp.putmask(b, m, v(1)),
@@ -212,10 +213,6 @@ def test_ufuncs_under_a_mask(name: str, second: Any, share: float) -> None:
                 f(*map(to_forerun, operands), out=tuple(results), where=np.array(mask))
                 for m, w in zip(results, want):
                     assert_array_equal(m.numpy(), w, strict=True)
-
-
-def to_forerun(x: Any) -> Any:
-    return np.array(x) if isinstance(x, numpy.ndarray) else x
 
 
 @pytest.mark.parametrize("share", [0.5, 1.0])

@@ -13,7 +13,7 @@ from forerun import autograd, np
 from forerun.np.linalg import LinAlgError
 from tests.ops.cases.table import Draw, to_forerun
 from tests.support.comparison.gradients import (
-    assert_close,
+    assert_gradient_close,
     central_differences,
     gradients,
     leaves,
@@ -65,7 +65,7 @@ def of_eig(x: Any) -> Any:
     return w, outer(v, np.linalg.inv(v)), outer(v, adjoint(v))
 
 
-def spread(x: Draw, *lead: int) -> numpy.ndarray:
+def distinct_eigenvalues(x: Draw, *lead: int) -> numpy.ndarray:
     """Matrices whose eigenvalues are far from one another, in one order."""
     return (0.2 * x(*lead, 3, 3) + numpy.diag([1, 4, 9])).astype(x.dtype)
 
@@ -92,8 +92,8 @@ FREE: dict[str, tuple[Function, Made]] = {
     "svd, wide and stacked": (of_svd, lambda x: [x(2, 2, 3)]),
     "svd, full and tall": (of_full_svd, lambda x: [x(5, 3)]),
     "svd, full, wide and stacked": (of_full_svd, lambda x: [x(2, 2, 4)]),
-    "eig": (of_eig, lambda x: [spread(x)]),
-    "eig, stacked": (of_eig, lambda x: [spread(x, 2)]),
+    "eig": (of_eig, lambda x: [distinct_eigenvalues(x)]),
+    "eig, stacked": (of_eig, lambda x: [distinct_eigenvalues(x, 2)]),
     "eig of a rotation": (
         of_eig,
         lambda x: [(numpy.array([[0.5, 2], [-1, 0.3]]) + 0.1 * x(2, 2)).astype(x.dtype)],
@@ -128,17 +128,13 @@ def second_order(name: str, arrays: list[numpy.ndarray]) -> Any:
     return autograd.grad(total, made)
 
 
-def symmetric(name: str, slope: numpy.ndarray) -> numpy.ndarray:
-    return symmetrized(slope) if name in SYMMETRIC else slope
-
-
 @pytest.mark.parametrize("dtype", ["float64", "complex128"])
 @pytest.mark.parametrize("name", ALL)
 def test_first_order(name: str, dtype: str) -> None:
     arrays = ALL[name][1](Draw(numpy.random.default_rng(5), numpy.dtype(dtype)))
     loss = lambda: weighted_sum(ALL[name][0](*map(to_forerun, arrays))).item()
     for x, g in zip(arrays, first_order(name, arrays)):
-        assert_close(g, symmetric(name, central_differences(loss, x)), name)
+        assert_gradient_close(g, symmetrized(central_differences(loss, x), name in SYMMETRIC), name)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "complex128"])
@@ -147,9 +143,9 @@ def test_second_order(name: str, dtype: str) -> None:
     arrays = ALL[name][1](Draw(numpy.random.default_rng(5), numpy.dtype(dtype)))
     loss = lambda: weighted_sum(first_order(name, arrays)).item()
     for x, g in zip(arrays, second_order(name, arrays)):
-        want = symmetric(name, central_differences(loss, x))
+        want = symmetrized(central_differences(loss, x), name in SYMMETRIC)
         scale = max(1.0, float(numpy.abs(want).max()))
-        assert_close(g / scale, want / scale, name)
+        assert_gradient_close(g / scale, want / scale, name)
 
 
 # --- edges ----------------------------------------------------------------------------------------

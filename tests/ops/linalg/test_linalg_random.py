@@ -23,7 +23,7 @@ NORMS = [None, "fro", "nuc", 1, -1, 2, -2, numpy.inf, -numpy.inf, 0, 3, 0.5]
 WAYS = [None, "backward", "ortho", "forward"]
 
 
-class Draw:
+class CallDraw:
     """Draws arrays of one dtype, and arguments."""
 
     def __init__(self, data: Any, dtypes: list[str], finite: bool = True) -> None:
@@ -85,22 +85,22 @@ class Draw:
         return self.between(-3, 2)
 
 
-def solve(d: Draw) -> Any:
+def solve(d: CallDraw) -> Any:
     a = d.square()
     return a, d.right(a.shape[-1] if a.ndim else 1)
 
 
-def lstsq(d: Draw) -> Any:
+def lstsq(d: CallDraw) -> Any:
     m, n = d.extent(), d.extent()
     b = d.one([(m,), (m, 2), (m, 0), (m + 1,), (m, 2, 2), ()])
     return d.array(m, n), d.array(*b)
 
 
-def tensorsolve(d: Draw) -> Any:
+def tensorsolve(d: CallDraw) -> Any:
     return d.array(*d.one([(2, 3, 6), (6, 2, 3), (6, 3, 2), (2, 3, 3)])), d.array(*d.one([(2, 3), (6,)]))
 
 
-def chain(d: Draw) -> Any:
+def chain(d: CallDraw) -> Any:
     sizes = [d.one([2, 3]) if d.one([False] * 9 + [True]) else 2 + i % 2 for i in range(d.between(1, 5) + 1)]
     arrays = [d.array(m, n) for m, n in itertools.pairwise(sizes)]
     if len(arrays) > 1 and d.one([False, True]):
@@ -110,16 +110,16 @@ def chain(d: Draw) -> Any:
     return (arrays,)
 
 
-def pair(d: Draw) -> Any:
+def vector_pair(d: CallDraw) -> Any:
     n = d.extent()
     return d.array(*d.lead, n), d.array(*d.one([(), d.lead, (2,)]), d.one([n, n, n, 3]))
 
 
-def vectors(d: Draw) -> Any:
+def vectors(d: CallDraw) -> Any:
     return d.array(*d.lead, 3), d.array(*d.one([(), d.lead, (2,)]), d.one([3, 3, 3, 4]))
 
 
-def tensors(d: Draw) -> tuple[Any, dict[str, Any]]:
+def tensordot_arguments(d: CallDraw) -> tuple[Any, dict[str, Any]]:
     axes = d.one([0, 1, 2, ((0,), (1,)), ((1, 0), (0, 1)), (1, 0), ((-1,), (-2,)), 4])
     return (d.array(2, 3, 2), d.array(*d.one([(3, 2, 2), (2, 3, 2), (2, 2, 3)]))), {"axes": axes}
 
@@ -131,7 +131,7 @@ SUBSCRIPTS = [
 ]  # fmt: skip
 
 
-def einsum(d: Draw) -> tuple[Any, dict[str, Any]]:
+def einsum(d: CallDraw) -> tuple[Any, dict[str, Any]]:
     """Operands with extents 2 for each label, at times 1 or another one."""
     subscripts = d.one(SUBSCRIPTS)
     arrays = []
@@ -148,21 +148,21 @@ def einsum(d: Draw) -> tuple[Any, dict[str, Any]]:
     return tuple(args), d.some(optimize=lambda: d.one([True, False, "greedy", "optimal", ("greedy", 100)]))
 
 
-def line(d: Draw) -> tuple[Any, dict[str, Any]]:
+def fft_lines(d: CallDraw) -> tuple[Any, dict[str, Any]]:
     some = d.some(n=lambda: d.one([1, 2, 3, 4, 7, 0, None]), axis=d.axis, norm=lambda: d.one(WAYS))
     return (d.any(),), some
 
 
-def planes(d: Draw) -> tuple[Any, dict[str, Any]]:
+def fft_planes(d: CallDraw) -> tuple[Any, dict[str, Any]]:
     axes = d.one([(-2, -1), (0, 1), (1, 0), (0,), (-1,), (0, 0), (0, 5)])
     s = [d.one([1, 2, 3, 5, -1, 0]) for _ in axes]
     return (d.any(),), {"axes": axes, **d.some(s=lambda: tuple(s), norm=lambda: d.one(WAYS))}
 
 
-def plain(make: Callable[[Draw], Any], *options: Callable[[Draw], dict[str, Any]]) -> Any:
+def plain(make: Callable[[CallDraw], Any], *options: Callable[[CallDraw], dict[str, Any]]) -> Any:
     """Arguments, and some of the options."""
 
-    def call(d: Draw) -> tuple[Any, dict[str, Any]]:
+    def call(d: CallDraw) -> tuple[Any, dict[str, Any]]:
         args = make(d)
         found = {k: v for some in options for k, v in some(d).items()}
         return args if isinstance(args, tuple) else (args,), found
@@ -174,62 +174,63 @@ def bool_of(*names: str) -> Any:
     return lambda d: d.some(**dict.fromkeys(names, lambda: d.one([False, True])))
 
 
-def axes(d: Draw) -> dict[str, Any]:
+def axes(d: CallDraw) -> dict[str, Any]:
     return d.some(axis=lambda: d.one([0, 1, -1, 2, (0, 1), (1, 0), (-1,), (0, 0), None, (0, 1, 2)]))
 
 
-def ord_(d: Draw) -> dict[str, Any]:
+def ord_(d: CallDraw) -> dict[str, Any]:
     return d.some(ord=lambda: d.one([*NORMS, "q"]))
 
 
-WIDE = plain(Draw.matrices)
-SQUARE = plain(Draw.square)
-CALLS: dict[str, Callable[[Draw], tuple[Any, dict[str, Any]]]] = {
+WIDE = plain(CallDraw.matrices)
+SQUARE = plain(CallDraw.square)
+CALLS: dict[str, Callable[[CallDraw], tuple[Any, dict[str, Any]]]] = {
     "linalg.inv": SQUARE,
     "linalg.det": SQUARE,
     "linalg.slogdet": SQUARE,
     "linalg.solve": plain(solve),
     "linalg.lstsq": plain(lstsq, lambda d: d.some(rcond=lambda: d.one([None, 1e-3, -1]))),
-    "linalg.pinv": plain(Draw.matrices, lambda d: d.some(rcond=lambda: 0.1, rtol=lambda: d.one([None, 0.2]))),
-    "linalg.matrix_rank": plain(Draw.any, lambda d: d.some(tol=lambda: d.one([0.1, [0.1, 2]]), rtol=lambda: 0.2)),
+    "linalg.pinv": plain(CallDraw.matrices, lambda d: d.some(rcond=lambda: 0.1, rtol=lambda: d.one([None, 0.2]))),
+    "linalg.matrix_rank": plain(CallDraw.any, lambda d: d.some(tol=lambda: d.one([0.1, [0.1, 2]]), rtol=lambda: 0.2)),
     "linalg.matrix_power": plain(lambda d: (d.square(), d.one([0, 1, 2, 3, 4, 7, -1, -2, 1.5]))),
     "linalg.tensorsolve": plain(tensorsolve, lambda d: d.some(axes=lambda: d.one([(0,), (1,), None]))),
     "linalg.tensorinv": plain(lambda d: d.array(*d.one([(2, 3, 6), (6, 2, 3), (6, 6), (2, 3)])),
                               lambda d: d.some(ind=lambda: d.one([1, 2, 0]))),
-    "linalg.cholesky": plain(Draw.positive, bool_of("upper")),
-    "linalg.qr": plain(Draw.matrices, lambda d: d.some(mode=lambda: d.one(["reduced", "complete", "r", "raw", "q"]))),
-    "linalg.svd": plain(Draw.matrices, bool_of("full_matrices", "compute_uv")),
+    "linalg.cholesky": plain(CallDraw.positive, bool_of("upper")),
+    "linalg.qr": plain(CallDraw.matrices,
+                       lambda d: d.some(mode=lambda: d.one(["reduced", "complete", "r", "raw", "q"]))),
+    "linalg.svd": plain(CallDraw.matrices, bool_of("full_matrices", "compute_uv")),
     "linalg.svdvals": WIDE,
-    "linalg.eigh": plain(Draw.positive, lambda d: d.some(UPLO=lambda: d.one(["L", "U", "u", "q"]))),
-    "linalg.eigvalsh": plain(Draw.square, lambda d: d.some(UPLO=lambda: d.one(["L", "U"]))),
+    "linalg.eigh": plain(CallDraw.positive, lambda d: d.some(UPLO=lambda: d.one(["L", "U", "u", "q"]))),
+    "linalg.eigvalsh": plain(CallDraw.square, lambda d: d.some(UPLO=lambda: d.one(["L", "U"]))),
     "linalg.eig": SQUARE,
     "linalg.eigvals": SQUARE,
-    "linalg.norm": plain(Draw.any, axes, ord_, bool_of("keepdims")),
-    "linalg.vector_norm": plain(Draw.any, axes, ord_, bool_of("keepdims")),
-    "linalg.matrix_norm": plain(Draw.any, ord_, bool_of("keepdims")),
-    "linalg.cond": plain(Draw.matrices, lambda d: d.some(p=lambda: d.one([*NORMS, "q"]))),
+    "linalg.norm": plain(CallDraw.any, axes, ord_, bool_of("keepdims")),
+    "linalg.vector_norm": plain(CallDraw.any, axes, ord_, bool_of("keepdims")),
+    "linalg.matrix_norm": plain(CallDraw.any, ord_, bool_of("keepdims")),
+    "linalg.cond": plain(CallDraw.matrices, lambda d: d.some(p=lambda: d.one([*NORMS, "q"]))),
     "linalg.multi_dot": plain(chain),
     "linalg.outer": plain(lambda d: (d.array(d.extent()), d.array(*d.one([(3,), (2, 2)])))),
     "linalg.cross": plain(vectors, lambda d: d.some(axis=d.axis)),
-    "linalg.diagonal": plain(Draw.any, lambda d: d.some(offset=d.axis)),
-    "linalg.trace": plain(Draw.any, lambda d: d.some(offset=d.axis)),
+    "linalg.diagonal": plain(CallDraw.any, lambda d: d.some(offset=d.axis)),
+    "linalg.trace": plain(CallDraw.any, lambda d: d.some(offset=d.axis)),
     "linalg.matmul": plain(lambda d: (d.square(3), d.square(3))),
-    "linalg.tensordot": tensors,
-    "linalg.vecdot": plain(pair),
-    "linalg.matrix_transpose": plain(Draw.any),
+    "linalg.tensordot": tensordot_arguments,
+    "linalg.vecdot": plain(vector_pair),
+    "linalg.matrix_transpose": plain(CallDraw.any),
     "matmul": plain(lambda d: (d.any(), d.square(3))),
     "dot": plain(lambda d: (d.any(), d.square(3))),
     "inner": plain(lambda d: (d.any(), d.any())),
     "outer": plain(lambda d: (d.any(), d.any())),
     "vdot": plain(lambda d: (d.any(), d.any())),
     "kron": plain(lambda d: (d.any(), d.any())),
-    "trace": plain(Draw.any, lambda d: d.some(offset=d.axis, axis1=d.axis, axis2=d.axis)),
-    "diagonal": plain(Draw.any, lambda d: d.some(offset=d.axis, axis1=d.axis, axis2=d.axis)),
+    "trace": plain(CallDraw.any, lambda d: d.some(offset=d.axis, axis1=d.axis, axis2=d.axis)),
+    "diagonal": plain(CallDraw.any, lambda d: d.some(offset=d.axis, axis1=d.axis, axis2=d.axis)),
     "einsum": einsum,
-    **{f"fft.{name}": line for name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")},
-    **{f"fft.{name}": planes for name in ("fft2", "ifft2", "rfft2", "irfft2", "fftn", "ifftn", "rfftn", "irfftn")},
-    "fft.fftshift": plain(Draw.matrices, lambda d: d.some(axes=lambda: d.one([0, 1, (0, 1), None]))),
-    "fft.ifftshift": plain(Draw.matrices, lambda d: d.some(axes=lambda: d.one([0, 1, (0, 1), None]))),
+    **{f"fft.{name}": fft_lines for name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")},
+    **{f"fft.{name}": fft_planes for name in ("fft2", "ifft2", "rfft2", "irfft2", "fftn", "ifftn", "rfftn", "irfftn")},
+    "fft.fftshift": plain(CallDraw.matrices, lambda d: d.some(axes=lambda: d.one([0, 1, (0, 1), None]))),
+    "fft.ifftshift": plain(CallDraw.matrices, lambda d: d.some(axes=lambda: d.one([0, 1, (0, 1), None]))),
     "fft.fftfreq": plain(lambda d: d.one([1, 2, 5, 2.5]), lambda d: d.some(d=lambda: 0.5)),
     "fft.rfftfreq": plain(lambda d: d.one([1, 2, 5, 2.5]), lambda d: d.some(d=lambda: 0.5)),
 }  # fmt: skip
@@ -248,7 +249,7 @@ def as_numpy(found: Any) -> list[numpy.ndarray]:
     return [numpy.asarray(r) for r in results(found)]
 
 
-def compare(name: str, got: Any, want: Any, half: bool) -> None:
+def assert_same_linalg(name: str, got: Any, want: Any, half: bool) -> None:
     """The same error, or the same shapes, dtypes and (within rounding) values."""
     if isinstance(want, tuple) or isinstance(got, tuple):
         assert isinstance(got, tuple), f"{name}: got {got!r}, want {want!r}"
@@ -285,8 +286,8 @@ def numpys_dtypes() -> None:
 def test_as_numpy(name: str, data: Any) -> None:
     with warnings.catch_warnings(), numpy.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        drawn = Draw(data, dtypes(name), name not in INFINITE)
+        drawn = CallDraw(data, dtypes(name), name not in INFINITE)
         args, options = CALLS[name](drawn)
         want = outcome(partial(named(numpy, name), **options), *args, read=as_numpy, error=type_and_message)
         got = outcome(partial(named(np, name), **options), *to_forerun(args), read=as_numpy, error=type_and_message)
-    compare(name, got, want, drawn.dtype == numpy.float16)
+    assert_same_linalg(name, got, want, drawn.dtype == numpy.float16)

@@ -8,6 +8,8 @@ import numpy
 import pytest
 
 from forerun import autograd, np
+from tests.support.comparison.outcomes import values_or_error
+from tests.support.comparison.random_arrays import normal_array
 from tests.support.engine.settings import configured
 
 # Products that are cut: into nothing, in two, in four, along one side, by vectors' memory, in groups of a batch.
@@ -31,14 +33,11 @@ SHAPES = [
 ]
 
 
-def operands(a: tuple[int, ...], b: tuple[int, ...], dtype: str) -> list[numpy.ndarray]:
-    rng = numpy.random.default_rng(7)
-    return [
-        (rng.standard_normal(s) + (1j * rng.standard_normal(s) if dtype[0] == "c" else 0)).astype(dtype) for s in (a, b)
-    ]
+def operand_pair(a: tuple[int, ...], b: tuple[int, ...], dtype: str) -> list[numpy.ndarray]:
+    return [normal_array(a, 7, dtype), normal_array(b, 8, dtype)]
 
 
-def close(product: Any, a: numpy.ndarray, b: numpy.ndarray) -> None:
+def assert_close_product(product: Any, a: numpy.ndarray, b: numpy.ndarray) -> None:
     """Within the rounding errors of k steps."""
     exact = a.astype("complex128") @ b.astype("complex128")
     scale = numpy.abs(a).astype("float64") @ numpy.abs(b).astype("float64")
@@ -50,13 +49,13 @@ def close(product: Any, a: numpy.ndarray, b: numpy.ndarray) -> None:
 @pytest.mark.parametrize(("a", "b"), SHAPES)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_products_are_correct_for_all_tile_sizes(a, b, dtype):
-    x, y = operands(a, b, dtype)
-    close(np.array(x) @ np.array(y), x, y)
+    x, y = operand_pair(a, b, dtype)
+    assert_close_product(np.array(x) @ np.array(y), x, y)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64"])
 def test_number_of_workers_does_not_show_in_products(dtype):
-    pairs = [operands(a, b, dtype) for a, b in SHAPES]
+    pairs = [operand_pair(a, b, dtype) for a, b in SHAPES]
 
     def bits(**settings: Any) -> list[bytes]:
         with configured(**settings):
@@ -81,14 +80,14 @@ VIEWS = {
 @pytest.mark.parametrize("second", VIEWS)
 @pytest.mark.parametrize("shapes", [((300, 200), (200, 310)), ((9, 30, 20), (9, 20, 10)), ((5, 7, 1), (5, 1, 9))])
 def test_products_of_views(shapes, first, second):
-    x, y = operands(*shapes, "float32")
-    close(VIEWS[first](x) @ VIEWS[second](y), x, y)
+    x, y = operand_pair(*shapes, "float32")
+    assert_close_product(VIEWS[first](x) @ VIEWS[second](y), x, y)
 
 
 def test_broadcast_batches_share_an_operand():
-    x, y = operands((4, 30, 20), (1, 20, 30), "float32")
+    x, y = operand_pair((4, 30, 20), (1, 20, 30), "float32")
     shared = np.broadcast_to(np.array(y), (4, 20, 30))
-    close(np.array(x) @ shared, x, numpy.broadcast_to(y, (4, 20, 30)))
+    assert_close_product(np.array(x) @ shared, x, numpy.broadcast_to(y, (4, 20, 30)))
 
 
 # --- keywords of NumPy's generalised ufuncs ---------------------------------------------------------------------
@@ -139,19 +138,12 @@ KEYWORDS: list[tuple[str, tuple[int, ...], tuple[int, ...], dict[str, Any]]] = [
 ]
 
 
-def either(module: Any, name: str, a: numpy.ndarray, b: numpy.ndarray, keywords: dict[str, Any]) -> Any:
-    """The values and the dtype, or the exception's type."""
-    try:
-        found = getattr(module, name)(module.asarray(a), module.asarray(b), **keywords)
-    except Exception as error:
-        return type(error)
-    return found.tolist(), found.shape, found.dtype
-
-
 @pytest.mark.parametrize(("name", "a", "b", "keywords"), KEYWORDS, ids=str)
 def test_keywords_are_numpys(name, a, b, keywords):
     x, y = (numpy.arange(1, 1 + numpy.prod(s)).reshape(s).astype("float32") for s in (a, b))
-    got, want = either(np, name, x, y, keywords), either(numpy, name, x, y, keywords)
+    got, want = (
+        values_or_error(lambda m=m: getattr(m, name)(m.asarray(x), m.asarray(y), **keywords)) for m in (np, numpy)
+    )
     if isinstance(want, type):
         assert isinstance(got, type)
         assert issubclass(want, got)  # NumPy's may be a finer one

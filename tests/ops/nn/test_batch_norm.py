@@ -10,7 +10,7 @@ import pytest
 import forerun
 from forerun import autograd, np, npx
 from forerun.testing import check_grads
-from tests.support.gluon.gluon_samples import array
+from tests.support.gluon.gluon_samples import shifted_leaves
 
 RNG = numpy.random.default_rng(7)
 
@@ -21,17 +21,10 @@ def normed(x: Any, gamma: Any, beta: Any, axis: int = 1, fix_gamma: bool = False
     return npx.batch_norm(x, gamma, beta, np.zeros(n), np.ones(n), fix_gamma=fix_gamma, axis=axis)
 
 
-def leaves(*shapes: tuple[int, ...]) -> list[Any]:
-    made = [array(RNG.normal(size=shape) + 0.5) for shape in shapes]
-    for x in made:
-        x.attach_grad()
-    return made
-
-
 @pytest.mark.parametrize(("shape", "axis"), [((4, 3, 5, 2), 1), ((5, 4), 1), ((2, 3, 4), -1), ((6, 2, 3), 0)])
 @pytest.mark.parametrize("fix_gamma", [False, True])
 def test_gradients(shape: tuple[int, ...], axis: int, fix_gamma: bool) -> None:
-    x, gamma, beta = leaves(shape, (shape[axis],), (shape[axis],))
+    x, gamma, beta = shifted_leaves(shape, (shape[axis],), (shape[axis],))
     with autograd.train_mode():
         if fix_gamma:
             check_grads(lambda x, beta: normed(x, gamma, beta, axis, True), x, beta)
@@ -40,7 +33,7 @@ def test_gradients(shape: tuple[int, ...], axis: int, fix_gamma: bool) -> None:
 
 
 def test_gradients_of_gradients() -> None:
-    x, gamma, beta = leaves((4, 2, 3), (2,), (2,))
+    x, gamma, beta = shifted_leaves((4, 2, 3), (2,), (2,))
     with autograd.train_mode():
         check_grads(normed, x, gamma, beta, order=2)
 

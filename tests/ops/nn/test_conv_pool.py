@@ -13,7 +13,9 @@ from forerun import _core, autograd, np, npx
 from forerun.ops.nn import conv as convolution
 from forerun.ops.nn import pool as pooling
 from forerun.ops.nn.conv_windows import Windows
+from tests.ops.cases.table import to_forerun
 from tests.support.comparison import conv_pool_reference
+from tests.support.comparison.gradients import leaves
 
 RNG = numpy.random.default_rng(5)
 
@@ -22,15 +24,9 @@ def normal(*shape: int) -> numpy.ndarray:
     return RNG.normal(size=shape)
 
 
-def to_forerun(x: numpy.ndarray) -> Any:
-    return np.array(x, dtype=x.dtype)
-
-
-def gradients(function: Any, *values: numpy.ndarray) -> list[numpy.ndarray]:
+def result_and_gradients(function: Any, *values: numpy.ndarray) -> list[numpy.ndarray]:
     """The result, and the gradients of its sum times fixed numbers."""
-    made = [to_forerun(v) for v in values]
-    for x in made:
-        x.attach_grad()
+    made = leaves(values)
     with autograd.record():
         y = function(*made)
         loss = (y * np.arange(y.size, dtype="float64").reshape(y.shape)).sum()
@@ -46,9 +42,9 @@ def test_examples_in_parts_give_the_same(room: int, monkeypatch: pytest.MonkeyPa
     def function(x: Any, w: Any) -> Any:
         return npx.convolution(x, w, stride=(2, 1), pad=1, num_group=2)
 
-    whole = gradients(function, *values)
+    whole = result_and_gradients(function, *values)
     monkeypatch.setattr(convolution, "_ROOM", room)
-    for part, expected in zip(gradients(function, *values), whole):
+    for part, expected in zip(result_and_gradients(function, *values), whole):
         numpy.testing.assert_allclose(part, expected, rtol=1e-12, atol=1e-12)
     numpy.testing.assert_allclose(whole[0], conv_pool_reference.convolution(*values, stride=(2, 1), pad=1, num_group=2))
 

@@ -9,7 +9,7 @@ from forerun import autograd, gluon, np, npx
 from forerun.testing import check_grads, closed_gate
 from tests.ops.cases.network import by_paths
 from tests.support.comparison.gradients import central_differences
-from tests.support.gluon.gluon_samples import assert_close
+from tests.support.comparison.tolerances import assert_close
 
 RNG = numpy.random.default_rng(3)
 
@@ -17,7 +17,7 @@ RNG = numpy.random.default_rng(3)
 LABELS = [[1], [2, 1], [1, 1], [], [2, 2, 1], [1, 2, 1, 2], [1, 1, 1]]
 
 
-def filled(labels: list[list[int]], padding: int, most: int = 4) -> numpy.ndarray:
+def padded_labels(labels: list[list[int]], padding: int, most: int = 4) -> numpy.ndarray:
     return numpy.array([row + [padding] * (most - len(row)) for row in labels])
 
 
@@ -27,7 +27,7 @@ def test_loss_equals_the_sum_over_all_paths(blank: str, steps: int) -> None:
     x = RNG.normal(size=(steps, len(LABELS), 3))
     shift = 0 if blank == "first" else 1
     rows = [[c - shift for c in row] for row in LABELS]
-    found = npx.ctc_loss(np.array(x, dtype="float64"), filled(rows, -shift), blank_label=blank)
+    found = npx.ctc_loss(np.array(x, dtype="float64"), padded_labels(rows, -shift), blank_label=blank)
     expected = [by_paths(x[:, i], row, 2 * shift) for i, row in enumerate(rows)]
     assert numpy.isinf(expected).any() == (steps < 5)
     assert_close(found, expected, 1e-12)

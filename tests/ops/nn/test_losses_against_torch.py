@@ -7,7 +7,7 @@ import numpy
 import pytest
 
 from forerun import autograd, gluon, np, npx
-from tests.support.gluon.gluon_samples import assert_close
+from tests.support.comparison.tolerances import assert_close
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: nothing to compare with", exc_type=ImportError)
 F = torch.nn.functional

@@ -12,7 +12,8 @@ import forerun
 from forerun import autograd, np, npx
 from forerun.gluon import nn
 from forerun.testing import check_grads
-from tests.support.gluon.gluon_samples import array, assert_close
+from tests.support.comparison.tolerances import assert_close
+from tests.support.gluon.gluon_samples import array, shifted_leaves
 
 RNG = numpy.random.default_rng(11)
 Norm = Callable[[Any, Any, Any], Any]
@@ -33,32 +34,24 @@ CASES: dict[str, tuple[Norm, tuple[int, ...], int]] = {
 }
 
 
-def leaves(shape: tuple[int, ...], n: int) -> list[Any]:
-    """x, gamma and beta."""
-    made = [array(RNG.normal(size=s) + 0.5) for s in (shape, (n,), (n,))]
-    for x in made:
-        x.attach_grad()
-    return made
-
-
 @pytest.mark.parametrize("name", CASES)
 def test_gradients(name: str) -> None:
     norm, shape, n = CASES[name]
-    x, gamma, beta = leaves(shape, n)
+    x, gamma, beta = shifted_leaves(shape, (n,), (n,))
     check_grads(norm, x, gamma, beta)
 
 
 @pytest.mark.parametrize("name", ["layer", "layer, first axis", "group", "instance"])
 def test_gradients_of_gradients(name: str) -> None:
     norm, shape, n = CASES[name]
-    x, gamma, beta = leaves(shape, n)
+    x, gamma, beta = shifted_leaves(shape, (n,), (n,))
     check_grads(norm, x, gamma, beta, order=2)
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_recorded_gradients_equal_unrecorded_ones(name: str) -> None:
     norm, shape, n = CASES[name]
-    x, gamma, beta = leaves(shape, n)
+    x, gamma, beta = shifted_leaves(shape, (n,), (n,))
     rates = array(RNG.normal(size=shape))
     with autograd.record():
         loss = (norm(x, gamma, beta) * rates).sum()
@@ -146,7 +139,7 @@ def test_dtypes_are_promoted(data: str, factors: str, expected: str) -> None:
 def test_norms_of_empty_arrays(shape: tuple[int, ...]) -> None:
     n = shape[1]
     for norm in (lambda *a: npx.layer_norm(*a, axis=1), npx.group_norm, npx.instance_norm)[: len(shape)]:
-        x, gamma, beta = leaves(shape, n)
+        x, gamma, beta = shifted_leaves(shape, (n,), (n,))
         with autograd.record():
             y = norm(x, gamma, beta)
         y.backward()

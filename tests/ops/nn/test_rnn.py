@@ -10,6 +10,7 @@ from forerun import autograd, np, profiler
 from forerun.gluon.rnn import sequence
 from forerun.gluon.rnn.steps import GATES, STATES
 from forerun.testing import closed_gate
+from tests.support.comparison.gradients import leaves_of
 from tests.support.engine.settings import configured
 
 RULES = [("rnn", "tanh"), ("rnn", "relu"), ("lstm", "tanh"), ("gru", "tanh")]
@@ -22,10 +23,7 @@ def inputs(mode: str, size: tuple[int, int, int], dtype: str) -> list[Any]:
     rows = GATES[mode] * units
     shapes = [(steps, batch, rows), (rows, units), (rows,), *[(batch, units)] * STATES[mode]]
     generator = numpy.random.default_rng(3)
-    made = [np.array(generator.normal(size=shape) / shape[-1] ** 0.5, dtype=dtype) for shape in shapes]
-    for x in made:
-        x.attach_grad()
-    return made
+    return leaves_of(*(generator.normal(size=shape) / shape[-1] ** 0.5 for shape in shapes), dtype=dtype)
 
 
 def loss(y: Any, after: list[Any]) -> Any:
@@ -36,7 +34,7 @@ def loss(y: Any, after: list[Any]) -> Any:
     return total
 
 
-def run(mode: str, activation: str, backwards: bool, values: list[Any]) -> tuple[Any, list[Any]]:
+def run_sequence(mode: str, activation: str, backwards: bool, values: list[Any]) -> tuple[Any, list[Any]]:
     x, w, b, *states = values
     return sequence.run(mode, activation, backwards, x, states, w, b)
 
@@ -55,7 +53,7 @@ def test_results_and_gradients_are_those_of_the_steps(
     def everything() -> list[numpy.ndarray]:
         values = inputs(mode, size, dtype)
         with autograd.record():
-            y, after = run(mode, activation, backwards, values)
+            y, after = run_sequence(mode, activation, backwards, values)
             cost = loss(y, after)
         cost.backward()
         return [x.asnumpy() for x in (y, *after, *(v.grad for v in values))]
@@ -77,7 +75,7 @@ def test_gradients_of_gradients_are_those_of_the_steps(
         values = inputs(mode, (3, 2, 4), "float64")
         with autograd.record():
             inner = [v * 1 for v in values]  # not leaves
-            y, after = run(mode, activation, backwards, inner)
+            y, after = run_sequence(mode, activation, backwards, inner)
             first = autograd.grad(loss(y * y, after), inner, create_graph=True)
             total = sum((g * g).sum() for g in first)
         total.backward()
@@ -111,7 +109,7 @@ def test_without_states_gradients_of_gradients_are_those_from_zeros() -> None:
     def second(given: bool) -> numpy.ndarray:
         x, w, b, *states = inputs("lstm", (3, 2, 4), "float64")
         with autograd.record():
-            y, after = run("lstm", "tanh", False, [x, w * 1, b, *(s * 0 for s in states if given)])
+            y, after = run_sequence("lstm", "tanh", False, [x, w * 1, b, *(s * 0 for s in states if given)])
             first = autograd.grad(loss(y * y, after), w, create_graph=True)
             total = (first * first).sum()
         total.backward()
@@ -130,7 +128,7 @@ def test_an_lstm_writes_into_the_memory_of_its_operands() -> None:
         forerun.waitall()
         with profiler.record() as recorded:
             with closed_gate(), autograd.record():
-                y, after = run("lstm", "tanh", False, [x * 1, w, b, *states])
+                y, after = run_sequence("lstm", "tanh", False, [x * 1, w, b, *states])
                 cost = loss(y, after)
                 cost.backward()
             forerun.waitall()
@@ -162,7 +160,7 @@ def test_values_beyond_the_range_of_the_functions_saturate() -> None:
 def test_outputs_must_not_be_overwritten_before_backward() -> None:
     values = inputs("lstm", (2, 3, 4), "float32")
     with autograd.record():
-        y, _ = run("lstm", "tanh", False, values)
+        y, _ = run_sequence("lstm", "tanh", False, values)
         cost = y.sum()
     y[...] = 0
     with pytest.raises(RuntimeError, match="rnn saved must not be overwritten"):

@@ -9,6 +9,7 @@ from scipy import special
 
 from forerun import autograd, gluon, np, npx
 from forerun.ops.random.implicit import gamma_slope
+from tests.support.comparison.gradients import leaves_of
 
 CLOSED: dict[str, tuple[float, ...]] = {
     "exponential": (1.5,), "weibull": (1.7,), "pareto": (3.5,), "power": (1.3,), "rayleigh": (0.7,),
@@ -23,13 +24,6 @@ MEANS = {  # of a distribution with these parameters
     "gamma": lambda a, s: a * s, "chisquare": lambda df: df, "standard_gamma": lambda a: a,
 }  # fmt: skip
 IMPLICIT: dict[str, tuple[float, ...]] = {"gamma": (0.8, 1.5), "chisquare": (3.0,), "standard_gamma": (0.4,)}
-
-
-def leaves(*values: Any, dtype: str = "float64") -> list[Any]:
-    made = [np.array(v, dtype=dtype) for v in values]
-    for x in made:
-        x.attach_grad()
-    return made
 
 
 def backward(draw: Callable[..., Any], parameters: list[Any], weights: Any = 1.0) -> Any:
@@ -49,7 +43,7 @@ def test_gradients_are_those_of_the_numbers_with_this_seed(name: str) -> None:
         np.random.seed(5)
         return getattr(np.random, name)(*parameters, size=(4, 3), dtype="float64")
 
-    parameters = leaves(*values)
+    parameters = leaves_of(*values)
     backward(draw, parameters, weights)
     for i, x in enumerate(parameters):
         assert x.grad.dtype == "float64"
@@ -77,7 +71,7 @@ def test_arrays_as_parameters_give_the_numbers_that_numbers_give(name: str, dtyp
 def test_gradients_of_means_are_slopes_of_the_mean(name: str) -> None:
     """Per draw, so that their spread tells how far the mean of gradients may be off."""
     n, values = 40_000, (CLOSED | IMPLICIT)[name]
-    parameters = leaves(*(numpy.full(n, p) for p in values))
+    parameters = leaves_of(*(numpy.full(n, p) for p in values))
     backward(getattr(np.random, name), parameters)
     for i, x in enumerate(parameters):
         h = numpy.eye(len(values))[i] * 1e-6
@@ -119,7 +113,7 @@ def test_far_tails_of_gamma_numbers() -> None:
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 def test_gamma_gradients_reach_shape_and_scale(dtype: str) -> None:
-    a, s = leaves([0.5, 2.0, 9.0], [[1.0], [3.0]])
+    a, s = leaves_of([0.5, 2.0, 9.0], [[1.0], [3.0]])
     y = backward(lambda a, s: np.random.gamma(a, s, (2, 3), dtype), [a, s])
     assert y.dtype == dtype
     x = y.asnumpy().astype("float64")
@@ -131,7 +125,7 @@ def test_gamma_gradients_reach_shape_and_scale(dtype: str) -> None:
 
 
 def test_second_gradients_of_gamma_numbers_raise() -> None:
-    (a,) = leaves(2.0)
+    (a,) = leaves_of(2.0)
     with autograd.record():
         (slope,) = autograd.grad(np.random.gamma(a), [a], create_graph=True)
     with pytest.raises(NotImplementedError, match="gamma_slope"):
@@ -185,7 +179,7 @@ def test_blocks_that_were_traced_give_gradients_too() -> None:
         block.hybridize(active=bool(found))
         for _ in range(2):
             np.random.seed(3)
-            (a,) = leaves([1.0, 2.0, 3.0], dtype="float32")
+            (a,) = leaves_of([1.0, 2.0, 3.0], dtype="float32")
             backward(block, [a])
         found.append(a.grad.asnumpy())
     numpy.testing.assert_allclose(found[0], found[1], rtol=1e-5)

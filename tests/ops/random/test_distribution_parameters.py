@@ -48,7 +48,7 @@ def refusal(name: str, args: list[float], legacy: bool = False) -> type[Exceptio
     return None
 
 
-def named(name: str) -> str:
+def name_in_errors(name: str) -> str:
     """The name that errors have."""
     return "gamma" if name == "standard_gamma" else name
 
@@ -63,7 +63,7 @@ def test_known_parameters_are_checked_in_the_call(source: str, form: Callable[[A
         if (kind := refusal(name, args, source != "Generator")) is None:
             draw(*given, size=(0,) if form is float else (0, 1))
             continue
-        with pytest.raises(kind, match=rf"^{named(name)}: .+, got "):
+        with pytest.raises(kind, match=rf"^{name_in_errors(name)}: .+, got "):
             draw(*given, size=(3,) if form is float else (3, 1))
 
 
@@ -84,7 +84,7 @@ def test_pending_parameters_are_checked_when_computed(source: str, gate: None) -
         for _ in range(2):
             with pytest.raises(kind) as raised:
                 result.numpy()
-            assert str(raised.value).startswith(f"{named(name)}: "), value
+            assert str(raised.value).startswith(f"{name_in_errors(name)}: "), value
             assert any("test_distribution_parameters.py" in note for note in raised.value.__notes__)
 
 

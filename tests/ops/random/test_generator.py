@@ -60,7 +60,7 @@ DRAWN = {**CONTINUOUS, **DISCRETE}
 SOURCES = {"functions": lambda: np.random, "generator": lambda: np.random.default_rng(12)}
 
 
-def spread(x: numpy.ndarray, distribution) -> float:
+def count_agreement(x: numpy.ndarray, distribution) -> float:
     """How well counts agree with a discrete distribution: the chi-square test over values that are not rare."""
     values = numpy.arange(distribution.ppf(1e-9), distribution.ppf(0.999) + 1)
     expected = len(x) * distribution.pmf(values)
@@ -88,7 +88,7 @@ def test_discrete_distributions_are_as_named(name, source):
     parameters, distribution = DISCRETE[name]
     x = getattr(SOURCES[source](), name)(*parameters, size=N)
     assert x.dtype == "int64"
-    assert spread(x.asnumpy(), distribution) > 1e-3
+    assert count_agreement(x.asnumpy(), distribution) > 1e-3
 
 
 @pytest.mark.parametrize("name", [n for n, (p, _) in DRAWN.items() if p])
@@ -98,7 +98,7 @@ def test_parameters_that_are_arrays_broadcast(name):
     x = getattr(np.random, name)(np.array(numpy.full((N // 2, 2), first)), *(np.array(p) for p in rest))
     assert x.shape == (N // 2, 2)
     values = x.asnumpy().reshape(-1).astype("float64")
-    found = spread(values, distribution) if name in DISCRETE else stats.kstest(values, distribution.cdf).pvalue
+    found = count_agreement(values, distribution) if name in DISCRETE else stats.kstest(values, distribution.cdf).pvalue
     assert found > 1e-3
 
 

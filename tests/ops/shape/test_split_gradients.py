@@ -15,13 +15,13 @@ CUTS: list[tuple[Any, int]] = [
 ]  # fmt: skip
 
 
-def loss(x: Any, cuts: Any, axis: int) -> Any:
+def sum_of_cubes(x: Any, cuts: Any, axis: int) -> Any:
     """Cubes of the parts, each times its number; of several parts the second is not used."""
     parts = np.split(x, cuts, axis=axis)
     return sum(((i + 1) * p**3).sum() for i, p in enumerate(parts) if i != 1 or len(parts) < 3)
 
 
-def numbers(cuts: Any, axis: int) -> numpy.ndarray:
+def element_counts(cuts: Any, axis: int) -> numpy.ndarray:
     """How often each element counts."""
     parts = numpy.split(numpy.arange(42).reshape(6, 7), cuts, axis=axis)
     found = numpy.zeros(42)
@@ -35,10 +35,10 @@ def numbers(cuts: Any, axis: int) -> numpy.ndarray:
 class TestGradients:
     def test_first_and_second(self, cuts, axis):
         values = numpy.random.default_rng(1).random((6, 7), "float32")
-        x, n = np.array(values), numbers(cuts, axis)
+        x, n = np.array(values), element_counts(cuts, axis)
         x.attach_grad()
         with autograd.record():
-            g = autograd.grad(loss(x, cuts, axis), x, create_graph=True)
+            g = autograd.grad(sum_of_cubes(x, cuts, axis), x, create_graph=True)
             total = (g * g).sum()
         total.backward()
         numpy.testing.assert_allclose(g.asnumpy(), n * 3 * values**2, rtol=1e-4, atol=1e-6)
@@ -53,9 +53,9 @@ class TestGradients:
 
     def recorded_call(self, cuts, axis, device):
         values = numpy.random.default_rng(2).random((6, 7), "float32")
-        x, n = np.array(values, device=device), numbers(cuts, axis)
+        x, n = np.array(values, device=device), element_counts(cuts, axis)
         x.attach_grad()
-        again = hybrid(lambda x: loss(x, cuts, axis))
+        again = hybrid(lambda x: sum_of_cubes(x, cuts, axis))
         for _ in range(3):
             with autograd.record():
                 y = again(x)

@@ -11,6 +11,7 @@ import pytest
 
 from forerun import np
 from forerun.ops.signal import fourier
+from tests.support.comparison.random_arrays import normal_array
 from tests.support.engine.settings import running
 
 FUNCTIONS = {
@@ -18,12 +19,6 @@ FUNCTIONS = {
     "fft2": "dD", "irfft2": "D",
 }  # fmt: skip
 CASES = [(name, dtype) for name, dtypes in FUNCTIONS.items() for dtype in dtypes]
-
-
-def numbers(shape: tuple[int, ...], dtype: str) -> numpy.ndarray:
-    rng = numpy.random.default_rng(7)
-    x = rng.normal(size=shape) + (1j * rng.normal(size=shape) if dtype in "FD" else 0)
-    return x.astype(dtype)
 
 
 @pytest.mark.parametrize("loops", [True, False], ids=["loops", "functions"])
@@ -37,7 +32,7 @@ def test_transforms_have_the_bits_of_numpy(name, dtype, loops, monkeypatch):
         "ifft",
     )  # NumPy computes these in double precision, some of them
     for shape in [(16, 9), (3, 40, 7), (200, 130)]:
-        a = numbers(shape, dtype)
+        a = normal_array(shape, 7, dtype)
         x = np.array(a)
         for view, numpy_view in [(x, a), (x[::-1, ..., ::2], a[::-1, ..., ::2]), (x.T, a.T)]:
             for norm in (None, "ortho", "forward"):
@@ -61,7 +56,7 @@ def test_a_transform_of_no_lines():
 def test_many_lines_are_shared_by_workers(loops, mode, monkeypatch):
     if not loops:
         monkeypatch.setattr(fourier.lines, "_LOOPS", None)
-    a = numbers((256, 2048), "f")
+    a = normal_array((256, 2048), 7, "f")
     x = np.array(a)
     with running(mode):
         pairs = [
@@ -77,7 +72,7 @@ def test_a_transform_needs_no_interpreter():
     """It ends while this thread keeps the interpreter lock."""
     nap = ctypes.PyDLL(None).usleep  # keeps the lock
     with running("1 worker"):
-        x = np.array(numbers((64, 1000), "d"))
+        x = np.array(normal_array((64, 1000), 7, "d"))
         y = np.fft.rfft(x)
         while not y.ready:  # by a worker, whose thread is made known to the interpreter
             time.sleep(0.001)

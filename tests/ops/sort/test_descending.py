@@ -23,7 +23,7 @@ def expected(name: str, values: numpy.ndarray, axis: int | None) -> numpy.ndarra
     return numpy.asarray(turn(found) if name == "sort" else found)
 
 
-def drawn(dtype: str, shape: tuple[int, ...]) -> numpy.ndarray:
+def values_to_sort(dtype: str, shape: tuple[int, ...]) -> numpy.ndarray:
     """Values of which many are equal, with NaN and zeros of both signs among floats."""
     values = (GENERATOR.standard_normal(shape) * 9).astype(dtype)
     if values.dtype.kind in "fc":
@@ -40,7 +40,7 @@ def drawn(dtype: str, shape: tuple[int, ...]) -> numpy.ndarray:
 @pytest.mark.parametrize("axis", [-1, 0, None])
 def test_the_order_is_numpys(dtype: str, axis: int | None) -> None:
     for shape in ((7,), (40, 33), (3, 0)):
-        values = drawn(dtype, shape)
+        values = values_to_sort(dtype, shape)
         x = np.array(values)
         for name in ("sort", "argsort"):
             found = getattr(np, name)(x, axis, descending=True)

@@ -13,13 +13,13 @@ RNG = numpy.random.default_rng(4)
 LARGE = 50_001  # three times that is odd: one number is left when two are counted at once
 
 
-def drawn(dtype: str, low: int, high: int, size: Any = LARGE) -> numpy.ndarray:
+def random_integers(dtype: str, low: int, high: int, size: Any = LARGE) -> numpy.ndarray:
     return RNG.integers(low, high, size, dtype=numpy.dtype(dtype))
 
 
 @pytest.mark.parametrize("dtype", ["b", "h", "l"])
 def test_bincount_refuses_negative_numbers(dtype):
-    a = drawn(dtype, 0, 100)
+    a = random_integers(dtype, 0, 100)
     a[7] = -3
     with pytest.raises(ValueError, match="bincount: numbers must not be negative, got -3"):
         np.bincount(np.array(a))
@@ -32,7 +32,7 @@ def test_bincount_refuses_negative_numbers(dtype):
 def test_histogram_of_bytes(dtype, low, high, bins, range, density):
     if density and range == (3, 3) and low > 3:
         return  # NumPy divides by nothing, and warns
-    a = drawn(dtype, low, high, (3, LARGE))
+    a = random_integers(dtype, low, high, (3, LARGE))
     counts, edges = np.histogram(np.array(a), bins, range, density)
     wanted, ends = numpy.histogram(a, bins, range, density)
     numpy.testing.assert_array_equal(counts.asnumpy(), wanted.astype(counts.dtype))

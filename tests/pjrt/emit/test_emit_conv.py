@@ -9,6 +9,7 @@ import numpy
 import pytest
 
 from tests.support.comparison.conv_pool_reference import convolution
+from tests.support.comparison.random_arrays import normal_array
 from tests.support.device_plugins.pjrt_plugin import Plugin, dtype_of
 from tests.support.device_plugins.pjrt_specs import assert_same, compute
 
@@ -25,10 +26,6 @@ CASES = {
 }
 
 
-def numbers(shape: tuple[int, ...], seed: int, dtype: str = "float64") -> Any:
-    return numpy.random.default_rng(seed).standard_normal(shape).astype(dtype_of(dtype))
-
-
 def close(got: Any, expected: Any) -> None:
     unit = {"float16": 2**-10, "bfloat16": 2**-7, "float64": 2**-50}.get(got.dtype.name, 2**-21)
     assert got.shape == expected.shape
@@ -40,11 +37,11 @@ def close(got: Any, expected: Any) -> None:
 def test_convolutions_and_their_gradients(plugin: Plugin, case: str, dtype: str) -> None:
     x_shape, w_shape, groups, stride, dilate, pad = CASES[case]
     window = {"kernel": w_shape[2:], "stride": stride, "dilate": dilate, "pad": pad, "groups": groups}
-    x, w = numbers(x_shape, 1, dtype), numbers(w_shape, 2, dtype)
+    x, w = normal_array(x_shape, 1, dtype_of(dtype)), normal_array(w_shape, 2, dtype_of(dtype))
     wide = [v.astype("float64") for v in (x, w)]
     expected = convolution(*wide, stride=stride, dilate=dilate, pad=pad, num_group=groups)
     close(compute(plugin, "conv", "", [x, w], expected.shape, dtype, **window), expected)
-    g = numbers(expected.shape, 3, dtype)
+    g = normal_array(expected.shape, 3, dtype_of(dtype))
     # A convolution is linear in both: its gradients by unit vectors.
     of_x, of_w = numpy.zeros(x_shape), numpy.zeros(w_shape)
     for of, other, first in ((of_x, wide[1], True), (of_w, wide[0], False)):
@@ -64,10 +61,10 @@ def test_convolutions_and_their_gradients(plugin: Plugin, case: str, dtype: str)
 
 def test_convolution_of_no_examples(plugin: Plugin) -> None:
     window = {"kernel": (2,), "stride": (1,), "dilate": (1,), "pad": (0,), "groups": 1}
-    x, w = numbers((0, 2, 5), 1, "float32"), numbers((3, 2, 2), 2, "float32")
+    x, w = normal_array((0, 2, 5), 1, "float32"), normal_array((3, 2, 2), 2, "float32")
     assert compute(plugin, "conv", "", [x, w], (0, 3, 4), "float32", **window).shape == (0, 3, 4)
     assert not compute(
-        plugin, "conv_weight", "", [numbers((0, 3, 4), 1, "float32"), x], w.shape, "float32", **window
+        plugin, "conv_weight", "", [normal_array((0, 3, 4), 1, "float32"), x], w.shape, "float32", **window
     ).any()
 
 
@@ -83,10 +80,10 @@ POOLS = {
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_pooling_and_its_gradient(plugin: Plugin, case: str, largest: bool, dtype: str) -> None:
     shape, kernel, stride = POOLS[case]
-    x = numpy.round(numbers(shape, 1, dtype) * 2)  # many are equal
+    x = numpy.round(normal_array(shape, 1, dtype_of(dtype)) * 2)  # many are equal
     counts = tuple((n - k) // s + 1 for n, k, s in zip(shape[1:], kernel, stride))
     expected, back = numpy.zeros((shape[0], *counts), dtype), numpy.zeros(shape, dtype)
-    g = numpy.round(numbers(expected.shape, 2, dtype) * 8)
+    g = numpy.round(normal_array(expected.shape, 2, dtype_of(dtype)) * 8)
     for plane, *at in numpy.ndindex(expected.shape):
         index = (plane, *(slice(i * s, i * s + k) for i, s, k in zip(at, stride, kernel)))
         expected[(plane, *at)] = x[index].max() if largest else x[index].sum()
@@ -111,7 +108,7 @@ def test_nan_is_the_largest_of_its_window(plugin: Plugin) -> None:
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float32", "float16", "bfloat16", "complex64"])
 @pytest.mark.parametrize("axis", [0, 1])
 def test_sorting(plugin: Plugin, dtype: str, axis: int) -> None:
-    x = numpy.round(numbers((7, 9), 1) * 2)
+    x = numpy.round(normal_array((7, 9), 1) * 2)
     if dtype[0] in "fbc" and dtype != "bool":
         x[numpy.random.default_rng(2).random(x.shape) < 0.3] = numpy.nan
     if dtype == "complex64":

@@ -27,7 +27,7 @@ def numbers(parts: list[float], dtype: str) -> Any:
     return numpy.array([complex(x, y) for x, y in itertools.product(parts, repeat=2)]).astype(dtype)
 
 
-def compare(plugin: Plugin, name: str, *inputs: Any, signs: bool = False) -> None:
+def assert_edges(plugin: Plugin, name: str, *inputs: Any, signs: bool = False) -> None:
     """Assert that a function gives NumPy's results. signs: those of zeros are compared, too."""
     with numpy.errstate(all="ignore"):
         want = getattr(numpy, name)(*inputs)
@@ -44,7 +44,7 @@ def compare(plugin: Plugin, name: str, *inputs: Any, signs: bool = False) -> Non
 
 @pytest.mark.parametrize("name", UNARY)
 def test_functions_of_complex_numbers(plugin: Plugin, name: str) -> None:
-    compare(plugin, name, numbers(PARTS, ["complex64", "complex128"][UNARY.index(name) % 2]))
+    assert_edges(plugin, name, numbers(PARTS, ["complex64", "complex128"][UNARY.index(name) % 2]))
 
 
 @pytest.mark.parametrize("name", ["arcsin", "arccos", "arctan", "arcsinh", "arccosh", "arctanh", "log1p", "sqrt"])
@@ -67,7 +67,7 @@ def test_digits_near_branch_points_and_far_away(plugin: Plugin, name: str) -> No
 @pytest.mark.parametrize("name", ["multiply", "divide", "power"])
 def test_pairs_of_complex_numbers(plugin: Plugin, name: str) -> None:
     values = numbers([0.0, -0.0, 1.0, -2.0, 0.5], "complex64")
-    compare(plugin, name, numpy.repeat(values, values.size), numpy.tile(values, values.size))
+    assert_edges(plugin, name, numpy.repeat(values, values.size), numpy.tile(values, values.size))
 
 
 def test_a_part_that_is_nan(plugin: Plugin) -> None:
@@ -85,19 +85,19 @@ def test_integers(plugin: Plugin, dtype: str) -> None:
     values = numpy.array([0, 1, 2, 3, 7, 100, limits.max, limits.max - 1, limits.max // 2, limits.min], dtype)
     x, y = numpy.repeat(values, values.size), numpy.tile(values, values.size)
     keep = y >= 0
-    compare(plugin, "power", x[keep], y[keep])
+    assert_edges(plugin, "power", x[keep], y[keep])
     for name in ("gcd", "lcm"):
-        compare(plugin, name, x, y)
+        assert_edges(plugin, name, x, y)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 def test_real_functions_beyond_their_domain(plugin: Plugin, dtype: str) -> None:
     values = numpy.array([0.0, -0.0, 1, -1, 0.99, 2, -2, 1e4, -1e4, 6e4, -6e4, INF, -INF, NAN]).astype(dtype)
     for name in ("arccosh", "arctanh", "arcsin", "arccos", "log", "log1p", "log2", "sqrt"):
-        compare(plugin, name, values)
+        assert_edges(plugin, name, values)
     known = values[~numpy.isnan(values)]
     for name in ("sign", "arcsinh", "sinh", "tanh", "trunc", "rint", "cbrt"):
-        compare(plugin, name, known, signs=True)
+        assert_edges(plugin, name, known, signs=True)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64", "complex128"])

@@ -15,7 +15,7 @@ from forerun._pjrt.emit import emit
 from forerun._pjrt.kinds.elementwise.loops import names
 from forerun.ops._base.registry import operations
 from tests.support.device_plugins.pjrt_plugin import Plugin, dtype_of
-from tests.support.device_plugins.pjrt_specs import assert_same, compute, empty_array, run, spec, ulps
+from tests.support.device_plugins.pjrt_specs import assert_same, compute, empty_array, run_op, spec, ulps
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*encountered:RuntimeWarning")
 
@@ -48,13 +48,13 @@ def samples(dtype: str, seed: int = 0, n: int = 60) -> Any:
     return rng.permutation(numpy.concatenate([SPECIAL, rest])).astype(dtype_of(dtype))
 
 
-def check(plugin: Plugin, name: str, *inputs: Any) -> None:
+def check_loop(plugin: Plugin, name: str, *inputs: Any) -> None:
     """An operation that is exact, or rounded once, as NumPy's own loop."""
     expected = getattr(numpy, name)(*inputs)
     expected = expected if isinstance(expected, tuple) else (expected,)
     outputs = [numpy.empty_like(e) for e in expected]
     types = (*(x.dtype.name for x in inputs), *(e.dtype.name for e in expected))
-    got = run(plugin, "elementwise", name, inputs, outputs, types=types)
+    got = run_op(plugin, "elementwise", name, inputs, outputs, types=types)
     for g, e in zip(got, expected):
         assert_same(g, e)
 
@@ -92,16 +92,16 @@ def test_exact_operations_are_numpys(plugin: Plugin, name: str, dtype: str) -> N
         inputs[1] = inputs[1] % numpy.array(80 if dtype != "int8" else 12, dtype) - numpy.array(3, dtype)
     if name == "nextafter":
         inputs[0] = numpy.where(abs(inputs[0]) < 1e-3, 1, inputs[0]).astype(dtype)  # subnormal numbers may be 0
-    check(plugin, name, *inputs)
+    check_loop(plugin, name, *inputs)
 
 
 def test_logic_of_complex_bfloat16_and_mixed_integers(plugin: Plugin) -> None:
     x, y = samples("bfloat16", 1), samples("bfloat16", 2)
     for name in ("add", "multiply", "divide", "maximum", "less", "isnan", "floor_divide"):
-        check(plugin, name, *[x, y][: getattr(numpy, name).nin])
+        check_loop(plugin, name, *[x, y][: getattr(numpy, name).nin])
     for name in ("less", "less_equal", "equal", "not_equal", "greater", "greater_equal"):
-        check(plugin, name, samples("int64", 1), samples("uint64", 2))
-        check(plugin, name, samples("uint64", 1), samples("int64", 2))
+        check_loop(plugin, name, samples("int64", 1), samples("uint64", 2))
+        check_loop(plugin, name, samples("uint64", 1), samples("int64", 2))
 
 
 @pytest.mark.parametrize("dtype", [*SOME, "float32", "float16", "complex64", "bool", "bfloat16"])
@@ -121,18 +121,18 @@ def test_ldexp_and_spacing(plugin: Plugin, dtype: str, exponent: str) -> None:
     x = samples(dtype)
     n = numpy.random.default_rng(1).integers(-100, 100, len(x)).astype(exponent)
     n[:4] = 5000, -5000, 0, 130
-    check(plugin, "ldexp", x, n)
-    check(plugin, "spacing", numpy.where(abs(x) < 1e-3, 1, x).astype(dtype))
+    check_loop(plugin, "ldexp", x, n)
+    check_loop(plugin, "spacing", numpy.where(abs(x) < 1e-3, 1, x).astype(dtype))
 
 
 def test_integer_powers_and_their_check(plugin: Plugin) -> None:
     for dtype in SOME:
         x, n = samples(dtype), samples(dtype, 5) % numpy.array(9, dtype)
-        check(plugin, "power", x, n)
+        check_loop(plugin, "power", x, n)
     x, types = numpy.array([2, 3]), ("int64",) * 3
     for exponents, bad in (([1, 2], False), ([-1, 2], True)):
         inputs = [x, numpy.array(exponents)]
-        result = run(plugin, "elementwise", "power", inputs, [empty_array((2,), "int64")], types=types, check=True)
+        result = run_op(plugin, "elementwise", "power", inputs, [empty_array((2,), "int64")], types=types, check=True)
         assert result[1].dtype == bool
         assert bool(result[1]) is bad
 
@@ -271,9 +271,9 @@ def test_inputs_and_outputs_are_converted(plugin: Plugin) -> None:
 
 def test_masked(plugin: Plugin) -> None:
     x, old, mask = numpy.arange(6.0), numpy.full(6, -1.0), numpy.array([1, 0, 1, 1, 0, 0], bool)
-    (got,) = run(plugin, "masked", "square", [x, mask], [old], update=True, types=("float64", "float64"))
+    (got,) = run_op(plugin, "masked", "square", [x, mask], [old], update=True, types=("float64", "float64"))
     assert got.tolist() == [0, -1, 4, 9, -1, -1]
-    (got,) = run(plugin, "masked", "copy", [numpy.int8(7), mask], [old], update=True)
+    (got,) = run_op(plugin, "masked", "copy", [numpy.int8(7), mask], [old], update=True)
     assert got.tolist() == [7, -1, 7, 7, -1, -1]
 
 

@@ -9,14 +9,14 @@ import pytest
 
 from forerun._pjrt.emit import emit
 from tests.support.device_plugins.pjrt_plugin import Plugin, dtype_of
-from tests.support.device_plugins.pjrt_specs import assert_same, compute, empty_array, run, spec, storage
+from tests.support.device_plugins.pjrt_specs import assert_same, compute, empty_array, run_op, spec, storage
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*encountered:RuntimeWarning")
 
 AXES: list[tuple[int, ...]] = [(0,), (1,), (2,), (0, 2), (0, 1, 2), ()]
 
 
-def samples(dtype: str, shape: tuple[int, ...] = (3, 4, 5), nan: bool = False) -> Any:
+def reduce_samples(dtype: str, shape: tuple[int, ...] = (3, 4, 5), nan: bool = False) -> Any:
     rng = numpy.random.default_rng(1)
     x = rng.standard_normal(shape) * 10
     if nan:
@@ -42,7 +42,7 @@ CASES = [(name, dtype) for name, dtypes in EXACT.items() for dtype in dtypes]
 
 @pytest.mark.parametrize(("name", "dtype"), CASES)
 def test_exact_reductions_are_numpys(plugin: Plugin, name: str, dtype: str) -> None:
-    x = samples(dtype, nan=dtype[0] == "f")
+    x = reduce_samples(dtype, nan=dtype[0] == "f")
     for axes in AXES:
         expected = numpy.asarray(getattr(numpy, name).reduce(x, axes, dtype=None if name[:3] == "log" else x.dtype))
         got = compute(plugin, "reduce", name, [x], expected.shape, expected.dtype.name, axes=axes)
@@ -56,7 +56,7 @@ def test_exact_reductions_are_numpys(plugin: Plugin, name: str, dtype: str) -> N
 @pytest.mark.parametrize("name", ["add", "multiply"])
 def test_sums_and_products_are_within_rounding(plugin: Plugin, name: str, dtype: str) -> None:
     """A unit of the sum of absolute values for each factor of two in the number of elements, of a float32's in sums."""
-    x = samples(dtype, (40, 50)) / dtype_of(dtype).type(8)
+    x = reduce_samples(dtype, (40, 50)) / dtype_of(dtype).type(8)
     for axes in [(0,), (1,), (0, 1)]:
         wide = x.astype("complex128" if dtype[0] == "c" else "float64")
         wide = wide if name == "add" else numpy.where(abs(wide) > 1, 1 + wide / 100, 1)
@@ -70,7 +70,7 @@ def test_sums_and_products_are_within_rounding(plugin: Plugin, name: str, dtype:
 
 
 def test_reduction_in_another_dtype(plugin: Plugin) -> None:
-    x = samples("int8")
+    x = reduce_samples("int8")
     got = compute(plugin, "reduce", "add", [x], (3, 5), "int64", axes=(1,), accumulate="int64")
     assert_same(got, x.sum(1))
     empty = numpy.zeros((3, 0), "float32")
@@ -81,7 +81,7 @@ def test_reduction_in_another_dtype(plugin: Plugin) -> None:
 @pytest.mark.parametrize("name", ["add", "multiply", "maximum", "minimum"])
 @pytest.mark.parametrize("dtype", ["int32", "uint8", "float32", "float16", "complex64"])
 def test_scans(plugin: Plugin, name: str, dtype: str) -> None:
-    x = samples(dtype, (3, 11), nan=False) / (1 if dtype in ("int32", "uint8") else 8)
+    x = reduce_samples(dtype, (3, 11), nan=False) / (1 if dtype in ("int32", "uint8") else 8)
     x = x.astype(dtype)
     for axis in (0, 1):
         expected = getattr(numpy, name).accumulate(x, axis, dtype=x.dtype)
@@ -95,7 +95,7 @@ def test_scans(plugin: Plugin, name: str, dtype: str) -> None:
 
 
 def test_counts(plugin: Plugin) -> None:
-    x = samples("int8") % 3
+    x = reduce_samples("int8") % 3
     for axes in [None, (0,), (1, 2)]:
         expected = numpy.asarray(numpy.count_nonzero(x, axes))
         assert_same(compute(plugin, "count_nonzero", "", [x], expected.shape, "int64", axes=axes), expected)
@@ -105,7 +105,7 @@ def test_counts(plugin: Plugin) -> None:
 @pytest.mark.parametrize("name", ["argmax", "argmin"])
 def test_positions(plugin: Plugin, name: str, dtype: str) -> None:
     for nan in (False, True):
-        x = samples(dtype, nan=nan) if dtype[0] in "bfc" or not nan else samples(dtype)
+        x = reduce_samples(dtype, nan=nan) if dtype[0] in "bfc" or not nan else reduce_samples(dtype)
         x = numpy.where(numpy.isnan(x), x, numpy.sign(x)) if dtype[0] == "f" else x  # many are equal
         x = x.astype(dtype)
         for axis in (None, 0, 1, 2):
@@ -120,8 +120,8 @@ def test_positions(plugin: Plugin, name: str, dtype: str) -> None:
     "dtype", ["int8", "uint32", "int64", "bool", "float32", "float64", "float16", "bfloat16", "complex64"]
 )
 def test_products(plugin: Plugin, dtype: str) -> None:
-    a, c = samples(dtype, (2, 3, 4)), samples(dtype, (2, 4, 5))
-    turned = samples(dtype, (5, 4)).T
+    a, c = reduce_samples(dtype, (2, 3, 4)), reduce_samples(dtype, (2, 4, 5))
+    turned = reduce_samples(dtype, (5, 4)).T
     grid = numpy.broadcast_to(a[:, None], (2, 3, 3, 4)), numpy.broadcast_to(c, (2, 2, 4, 5))[:, :1].repeat(3, 1)
     pairs = [(a[0], c[0]), (a, c), (a[0, ::-1], turned[:, ::2]), (a, numpy.broadcast_to(turned, (2, 4, 5))), grid]
     pairs += [(numpy.broadcast_to(a[0], (2, 3, 4)), c), (a[0, :1], c[0]), (a[0, :, :0], c[0, :0])]
@@ -140,7 +140,7 @@ def test_products(plugin: Plugin, dtype: str) -> None:
 
 
 def test_reduction_into_a_part(plugin: Plugin) -> None:
-    x, out = samples("int32", (4, 5)), numpy.full((4, 3), 7, "int32")
-    (got,) = run(plugin, "reduce", "add", [x], [out[:, 1]], update=True, axes=(1,))
+    x, out = reduce_samples("int32", (4, 5)), numpy.full((4, 3), 7, "int32")
+    (got,) = run_op(plugin, "reduce", "add", [x], [out[:, 1]], update=True, axes=(1,))
     out[:, 1] = x.sum(1)
     assert_same(got, storage(out))

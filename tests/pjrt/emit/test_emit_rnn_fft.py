@@ -10,15 +10,12 @@ import pytest
 
 from forerun._pjrt.emit import emit
 from tests.support.comparison.formulas import sigmoid
+from tests.support.comparison.random_arrays import normal_array
 from tests.support.device_plugins.pjrt_plugin import Plugin
-from tests.support.device_plugins.pjrt_specs import assert_same, compute, empty_array, run, spec
+from tests.support.device_plugins.pjrt_specs import assert_same, compute, empty_array, run_op, spec
 
 STEPS, BATCH, UNITS = 4, 3, 2
 GATES = {"tanh": 1, "relu": 1, "lstm": 4, "gru": 3}
-
-
-def numbers(shape: tuple[int, ...], seed: int) -> Any:
-    return numpy.random.default_rng(seed).standard_normal(shape)
 
 
 def layer(rule: str, reversed_: bool, x: Any, h: Any, c: Any, u: Any, b: Any) -> dict[str, Any]:
@@ -45,39 +42,40 @@ def layer(rule: str, reversed_: bool, x: Any, h: Any, c: Any, u: Any, b: Any) ->
     return {**found, "last": c}
 
 
-def operands(rule: str) -> dict[str, Any]:
+def rnn_operands(rule: str) -> dict[str, Any]:
     gates = GATES[rule]
     return {
-        "x": numbers((STEPS, BATCH, gates * UNITS), 1), "h": numbers((BATCH, UNITS), 2),
-        "c": numbers((BATCH, UNITS), 3), "u": numbers((gates * UNITS, UNITS), 4), "b": numbers((gates * UNITS,), 5),
+        "x": normal_array((STEPS, BATCH, gates * UNITS), 1), "h": normal_array((BATCH, UNITS), 2),
+        "c": normal_array((BATCH, UNITS), 3),
+        "u": normal_array((gates * UNITS, UNITS), 4), "b": normal_array((gates * UNITS,), 5),
     }  # fmt: skip
 
 
 @pytest.mark.parametrize("reversed_", [False, True])
 @pytest.mark.parametrize("rule", list(GATES))
 def test_all_steps_of_a_layer(plugin: Plugin, rule: str, reversed_: bool) -> None:
-    given = operands(rule)
+    given = rnn_operands(rule)
     expected = layer(rule, reversed_, **given)
     gives = ["y", *(["cells"] if rule == "lstm" else []), *(["kept"] if GATES[rule] > 1 else [])]
     results = [empty_array(expected[n].shape, "float64") for n in gives]
     words = {"rule": rule, "reversed": reversed_}
-    got = run(plugin, "rnn", "", list(given.values()), results, has=tuple(given), gives=tuple(gives), **words)
+    got = run_op(plugin, "rnn", "", list(given.values()), results, has=tuple(given), gives=tuple(gives), **words)
     for g, n in zip(got, gives):
         numpy.testing.assert_allclose(g, expected[n].reshape(-1), rtol=1e-12, atol=1e-14)
     # Without states and bias: zeros.
     some = {n: given[n].astype("float32") for n in "xu"}
     zeros = {n: numpy.zeros_like(v) for n, v in given.items()}
     expected = layer(rule, reversed_, **{**zeros, **some})
-    (y,) = run(plugin, "rnn", "", list(some.values()), [empty_array((STEPS, BATCH, UNITS), "float32")], has=("x", "u"),
-               gives=("y",), **words)  # fmt: skip
+    (y,) = run_op(plugin, "rnn", "", list(some.values()), [empty_array((STEPS, BATCH, UNITS), "float32")],
+                 has=("x", "u"), gives=("y",), **words)  # fmt: skip
     numpy.testing.assert_allclose(y, expected["y"].reshape(-1), rtol=1e-4, atol=1e-6)
 
 
 @pytest.mark.parametrize("reversed_", [False, True])
 @pytest.mark.parametrize("rule", list(GATES))
 def test_backward_of_a_layer(plugin: Plugin, rule: str, reversed_: bool) -> None:
-    given = operands(rule)
-    gy, gc = numbers((STEPS, BATCH, UNITS), 6), numbers((BATCH, UNITS), 7) * (rule == "lstm")
+    given = rnn_operands(rule)
+    gy, gc = normal_array((STEPS, BATCH, UNITS), 6), normal_array((BATCH, UNITS), 7) * (rule == "lstm")
 
     def loss(**changed: Any) -> float:
         found = layer(rule, reversed_, **{**given, **changed})
@@ -98,7 +96,7 @@ def test_backward_of_a_layer(plugin: Plugin, rule: str, reversed_: bool) -> None
     has |= {"cells": after["cells"]} if rule == "lstm" else {}
     has |= {"kept": after["kept"]} if GATES[rule] > 1 else {}
     gives = {"gx": given["x"], "gh": given["h"], **({"gc0": given["c"]} if rule == "lstm" else {}), "gu": given["x"]}
-    got = run(plugin, "rnn_back", "", list(has.values()), [empty_array(v.shape, "float64") for v in gives.values()],
+    got = run_op(plugin, "rnn_back", "", list(has.values()), [empty_array(v.shape, "float64") for v in gives.values()],
               has=tuple(has), gives=tuple(gives), rule=rule, reversed=reversed_)  # fmt: skip
     found = dict(zip(gives, got))
     for name, of in (("gx", "x"), ("gh", "h"), *((("gc0", "c"),) if rule == "lstm" else ())):
@@ -114,7 +112,7 @@ def test_backward_of_a_layer(plugin: Plugin, rule: str, reversed_: bool) -> None
 def test_transforms(plugin: Plugin, name: str, dtype: str, n: int) -> None:
     n = n if name not in ("rfft_n_even", "rfft_n_odd") else n // 2 * 2 + (name == "rfft_n_odd") or 2
     real = "float32" if dtype == "complex64" else "float64"
-    x = numbers((3, 9, 2), 1) + 1j * numbers((3, 9, 2), 2)
+    x = normal_array((3, 9, 2), 1) + 1j * normal_array((3, 9, 2), 2)
     x = x.real.astype(real) if name[0] == "r" else x.astype(dtype)
     public = {"rfft_n_even": "rfft", "rfft_n_odd": "rfft"}.get(name, name)
     function = functools.partial(getattr(numpy.fft, public), norm="forward" if name[0] == "i" else "backward")

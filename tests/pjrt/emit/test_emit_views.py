@@ -12,12 +12,12 @@ from numpy.lib.stride_tricks import as_strided, sliding_window_view
 from forerun._pjrt.emit import emit
 from forerun._pjrt.spec import Operand, Output, Spec
 from tests.support.device_plugins.pjrt_plugin import Plugin, dtype_of
-from tests.support.device_plugins.pjrt_specs import assert_same, compute, empty_array, output, run, storage
+from tests.support.device_plugins.pjrt_specs import assert_same, compute, dense_output, empty_array, run_op, storage
 
 View = Callable[[Any], Any]
 
 
-def base(shape: tuple[int, ...], dtype: str) -> Any:
+def distinct_base(shape: tuple[int, ...], dtype: str) -> Any:
     """Different numbers in each place."""
     values = numpy.arange(1, numpy.prod(shape, dtype=int) + 1).reshape(shape)
     return (values * (1 + 0.5j) if dtype[:7] == "complex" else values % 3 == 0 if dtype == "bool" else values).astype(
@@ -76,19 +76,19 @@ ALL = {**PLAIN, **REPEATED}
 @pytest.mark.parametrize("name", ALL)
 def test_views_are_read(plugin: Plugin, name: str) -> None:
     shape, dtype, view = ALL[name]
-    x = view(base(shape, dtype))
+    x = view(distinct_base(shape, dtype))
     assert_same(compute(plugin, "copy", "", [x], x.shape, x.dtype.name), numpy.ascontiguousarray(x).reshape(x.shape))
 
 
 @pytest.mark.parametrize("name", PLAIN)
 def test_parts_are_written(plugin: Plugin, name: str) -> None:
     shape, dtype, view = PLAIN[name]
-    old = base(shape, dtype)
+    old = distinct_base(shape, dtype)
     part = view(old)
-    value = (base(part.shape, part.dtype.name) if part.dtype == bool else base(part.shape, "int64") + 50).astype(
-        part.dtype
-    )
-    (got,) = run(plugin, "copy", "", [value], [part], update=True)
+    value = (
+        distinct_base(part.shape, part.dtype.name) if part.dtype == bool else distinct_base(part.shape, "int64") + 50
+    ).astype(part.dtype)
+    (got,) = run_op(plugin, "copy", "", [value], [part], update=True)
     part[...] = value
     assert_same(got, storage(part))
 
@@ -96,8 +96,8 @@ def test_parts_are_written(plugin: Plugin, name: str) -> None:
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1), (1, 0, 2)])
 def test_whole_storages_are_written_in_any_order(plugin: Plugin, order: tuple[int, ...]) -> None:
     out = numpy.zeros((3, 4, 5), "float32").transpose(order)[::-1]
-    value = base(out.shape, "float32")
-    (got,) = run(plugin, "copy", "", [value], [out])
+    value = distinct_base(out.shape, "float32")
+    (got,) = run_op(plugin, "copy", "", [value], [out])
     out[...] = value
     assert_same(got, storage(out))
 
@@ -110,7 +110,7 @@ def test_overlapping_outputs_have_no_lowering() -> None:
 
 def test_old_storages_may_be_donated() -> None:
     x = Operand.dense("float32", (2,))
-    text = emit(Spec("copy", "", (x,), (output(numpy.zeros(4, "float32")[1:3], "update"),)))
+    text = emit(Spec("copy", "", (x,), (dense_output(numpy.zeros(4, "float32")[1:3], "update"),)))
     assert text is not None
     assert "@main(%a0: tensor<2xf32>, %a1: tensor<4xf32> {tf.aliasing_output = 0 : i32})" in text
 
@@ -119,26 +119,31 @@ def test_old_storages_may_be_donated() -> None:
 def test_fill_and_zeros(plugin: Plugin, dtype: str) -> None:
     value = numpy.asarray(3, dtype_of(dtype))[()]
     assert_same(
-        run(plugin, "fill", "", [value], [empty_array((2, 3), dtype)])[0], numpy.full(6, value, dtype_of(dtype))
+        run_op(plugin, "fill", "", [value], [empty_array((2, 3), dtype)])[0], numpy.full(6, value, dtype_of(dtype))
     )
     assert_same(
-        run(plugin, "fill", "", [numpy.float64(1)], [empty_array((2,), dtype)])[0], numpy.ones(2, dtype_of(dtype))
+        run_op(plugin, "fill", "", [numpy.float64(1)], [empty_array((2,), dtype)])[0], numpy.ones(2, dtype_of(dtype))
     )
-    assert_same(run(plugin, "zeros", "", [], [empty_array((2, 0), dtype)])[0], numpy.zeros(0, dtype_of(dtype)))
-    assert_same(run(plugin, "zeros", "", [], [empty_array((), dtype)])[0], numpy.zeros(1, dtype_of(dtype)))
+    assert_same(run_op(plugin, "zeros", "", [], [empty_array((2, 0), dtype)])[0], numpy.zeros(0, dtype_of(dtype)))
+    assert_same(run_op(plugin, "zeros", "", [], [empty_array((), dtype)])[0], numpy.zeros(1, dtype_of(dtype)))
 
 
 def test_fill_of_a_part(plugin: Plugin) -> None:
-    x = base((4, 6), "float32")
-    (got,) = run(plugin, "fill", "", [numpy.float32(-1)], [x[1:3, ::2]], update=True)
+    x = distinct_base((4, 6), "float32")
+    (got,) = run_op(plugin, "fill", "", [numpy.float32(-1)], [x[1:3, ::2]], update=True)
     x[1:3, ::2] = -1
     assert_same(got, storage(x))
 
 
 @pytest.mark.parametrize("axis", [0, 1])
 def test_concatenate(plugin: Plugin, axis: int) -> None:
-    arrays = [base((2, 3), "float32"), base((4, 4), "int8")[:2, :3], base((3, 2), "float64").T, base((2, 3), "bool")]
+    arrays = [
+        distinct_base((2, 3), "float32"),
+        distinct_base((4, 4), "int8")[:2, :3],
+        distinct_base((3, 2), "float64").T,
+        distinct_base((2, 3), "bool"),
+    ]
     expected = numpy.concatenate([x.astype("float64") for x in arrays], axis)
     assert_same(compute(plugin, "concatenate", "", arrays, expected.shape, "float64", axis=axis), expected)
-    empty = base((0, 3), "float32")
+    empty = distinct_base((0, 3), "float32")
     assert_same(compute(plugin, "concatenate", "", [empty, arrays[0]], (2, 3), "float32", axis=0), arrays[0])

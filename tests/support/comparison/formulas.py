@@ -19,3 +19,8 @@ def softmax(x: numpy.ndarray, axis: int = -1, temperature: float | None = None) 
 
 def log_softmax(x: numpy.ndarray, axis: int = -1, temperature: float | None = None) -> Any:
     return numpy.log(softmax(x, axis, temperature))
+
+
+def standardized(x: numpy.ndarray, axes: tuple[int, ...], eps: float = 1e-5) -> Any:
+    """Return x with the mean 0 and the variance 1 over axes."""
+    return (x - x.mean(axes, keepdims=True)) / numpy.sqrt(x.var(axes, keepdims=True) + eps)

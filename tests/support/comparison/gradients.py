@@ -6,13 +6,14 @@ read arrays or parameters from elsewhere.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy
 
 from forerun import autograd, np
 from tests.ops.cases.table import results, to_forerun
+from tests.support.comparison.tolerances import assert_close
 
 STEP = 1e-5
 
@@ -39,9 +40,12 @@ def central_differences(f: Callable[[], float], x: Any) -> numpy.ndarray:
     return slopes
 
 
-def symmetrized(slope: numpy.ndarray) -> numpy.ndarray:
-    """Ops on symmetric matrices have symmetric gradients: two elements that are one share their slope."""
-    return (slope + slope.conj().swapaxes(-1, -2)) / 2
+def symmetrized(slope: numpy.ndarray, condition: bool = True) -> numpy.ndarray:
+    """Ops on symmetric matrices have symmetric gradients: two elements that are one share their slope.
+
+    condition: without it the gradient is returned as it is.
+    """
+    return (slope + slope.conj().swapaxes(-1, -2)) / 2 if condition else slope
 
 
 def weighted_sum(outputs: Any) -> Any:
@@ -56,12 +60,17 @@ def weighted_sum(outputs: Any) -> Any:
     return total.real if total.dtype.kind == "c" else total
 
 
-def leaves(arrays: list[numpy.ndarray], argnums: list[int]) -> list[Any]:
-    """forerun's arrays, with gradients for the arguments `argnums`."""
+def leaves(arrays: Sequence[numpy.ndarray], argnums: Iterable[int] | None = None) -> list[Any]:
+    """forerun's arrays, with gradients for the arguments `argnums`; for all of them by default."""
     made = [to_forerun(a) for a in arrays]
-    for i in argnums:
+    for i in range(len(made)) if argnums is None else argnums:
         made[i].attach_grad()
     return made
+
+
+def leaves_of(*values: Any, dtype: str = "float64") -> list[Any]:
+    """Return arrays of these values, with gradients."""
+    return leaves([numpy.array(v, dtype) for v in values])
 
 
 def zero_of(made: list[Any]) -> Any:
@@ -78,10 +87,11 @@ def gradients(function: Function, arrays: list[numpy.ndarray], argnums: list[int
     return [made[i] for i in argnums], found
 
 
-def assert_close(got: Any, want: numpy.ndarray, what: str) -> None:
+def assert_gradient_close(got: Any, want: numpy.ndarray, what: str) -> None:
+    """Assert that a gradient has the shape, the dtype and nearly the values of central differences."""
     assert got.shape == want.shape, what
     assert got.dtype == want.dtype, what
-    numpy.testing.assert_allclose(got.numpy(), want, 1e-6, 2e-7, err_msg=what)
+    assert_close(got, want, 1e-6, 2e-7, what)
 
 
 def check_gradients(f: Callable[..., Any], *leaves: Any) -> None:

@@ -52,7 +52,7 @@ def all_close(a: Any, b: Any) -> bool:
     return is_close(a, b)
 
 
-def assert_close(found: Any, expected: Any) -> None:
+def assert_within_roundings(found: Any, expected: Any) -> None:
     """Assert that both are near."""
     x, y = numpy.asarray(found), numpy.asarray(expected)
     assert (x.dtype, x.shape) == (y.dtype, y.shape)
@@ -84,5 +84,5 @@ def replace_exact_comparisons() -> None:
     import forerun.testing
 
     bits.equal_bits, bits.same_bits, bits.all_same_bits = close_elements, is_close, all_close
-    bits.assert_same_bits = forerun.testing.assert_same_bits = assert_close
+    bits.assert_same_bits = forerun.testing.assert_same_bits = assert_within_roundings
     numpy.array_equal, numpy.testing.assert_array_equal = _same, _assert_same

@@ -9,20 +9,15 @@ import numpy
 from numpy.testing import assert_array_equal
 
 import forerun
-from forerun import _core, np
+from forerun import _core
 from forerun.np import ndarray
 from forerun.testing import closed_gate
+from tests.ops.cases.table import to_forerun
 
 F32 = numpy.array([0.5, 1.0, 2.0, 3.5], "float32")
 INTS = numpy.array([3, 1, 2, 4])
 GRID = numpy.arange(1, 13, dtype="float32").reshape(3, 4)
 MATRICES = numpy.array([[[2, 1], [1, 3]], [[1, 0], [2, 4]]], "float32")
-
-
-def to_forerun(x: Any) -> Any:
-    if isinstance(x, numpy.ndarray):
-        return np.array(x)
-    return type(x)(map(to_forerun, x)) if isinstance(x, (list, tuple)) else x
 
 
 def check_against_numpy(function: Callable[..., Any], *args: Any, rtol: float = 0.0, **kwargs: Any) -> None:

@@ -15,18 +15,18 @@ def outcome(
 ) -> Any:  # fmt: skip
     """Return `read` of a function's result, or the exception that the call or the reading raises.
 
-    read: `arrays_of` by default. error: a function of the exception, whose result takes its place. Warnings are
+    read: `numpy_arrays` by default. error: a function of the exception, whose result takes its place. Warnings are
     ignored.
     """
     with warnings.catch_warnings(), numpy.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
-            return (read or arrays_of)(function(*operands))
+            return (read or numpy_arrays)(function(*operands))
         except Exception as raised:
             return error(raised) if error else raised
 
 
-def arrays_of(found: Any) -> list[numpy.ndarray]:
+def numpy_arrays(found: Any) -> list[numpy.ndarray]:
     """One result or several as a list of NumPy's arrays."""
     return [numpy.array(x) for x in (found if isinstance(found, (list, tuple)) else [found])]
 
@@ -40,3 +40,12 @@ def comparable(found: Any) -> Any:
 
 def type_and_message(error: Exception) -> tuple[type[Exception], str]:
     return type(error), str(error)
+
+
+def values_or_error(call: Callable[[], Any]) -> Any:
+    """Return the values, the shape and the dtype of a call's result, or the type of the exception that it raises."""
+    try:
+        found = call()
+    except Exception as error:
+        return TypeError if isinstance(error, TypeError) else type(error)
+    return found.tolist(), found.shape, found.dtype

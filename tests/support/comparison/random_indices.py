@@ -131,7 +131,7 @@ def equivalent_indices(draw: Any, index: Any) -> Any:
 
 
 @st.composite
-def values(draw: Any, shape: tuple[int, ...], wrong: float = 0.05) -> Any:
+def assigned_values(draw: Any, shape: tuple[int, ...], wrong: float = 0.05) -> Any:
     """Draw values to assign to elements of a shape: numbers, lists, arrays of any dtype, of which a few do not fit."""
     if wrong == 0:
         return 1

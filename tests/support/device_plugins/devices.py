@@ -58,6 +58,6 @@ def words_of(program: str, **more: str) -> list[str]:
     return output(program, **settings() | more)
 
 
-def run(program: str, **more: str) -> subprocess.CompletedProcess[str]:
+def execute_on_plugin(program: str, **more: str) -> subprocess.CompletedProcess[str]:
     """Run a program that has the plugin's devices to its end."""
     return execute(program, **settings() | more)

@@ -6,7 +6,7 @@ from tests.support.device_plugins.devices import NAME
 from tests.support.device_plugins.plugins import FILES, fake_gpu, plugin_file
 from tests.support.processes.subprocesses import execute
 
-__all__ = ["lines_of", "settings"]
+__all__ = ["fake_gpu_settings", "lines_with_fake_gpu"]
 
 # Functions of the fake, and its devices; gpu has work before the other one, so it is number 0.
 START = """
@@ -23,7 +23,7 @@ np.zeros(3, device=other).wait()
 """
 
 
-def settings(**of_the_fake: object) -> dict[str, str]:
+def fake_gpu_settings(**of_the_fake: object) -> dict[str, str]:
     """Return the variables of a process that has the fake for its devices."""
     below = str(plugin_file(NAME if NAME in FILES else "fastatomstruct-xla-cpu"))
     more = {f"FORERUN_FAKE_GPU_{name.upper()}": str(value) for name, value in of_the_fake.items()}
@@ -32,9 +32,9 @@ def settings(**of_the_fake: object) -> dict[str, str]:
     }  # fmt: skip
 
 
-def lines_of(program: str, **of_the_fake: object) -> list[str]:
+def lines_with_fake_gpu(program: str, **of_the_fake: object) -> list[str]:
     """Return the lines that a program prints that has the fake for its devices."""
-    variables = settings(**of_the_fake)
+    variables = fake_gpu_settings(**of_the_fake)
     done = execute(START.format(path=variables["FORERUN_PJRT"]) + program, **variables)
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
     return done.stdout.splitlines()

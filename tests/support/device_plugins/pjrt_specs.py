@@ -34,7 +34,7 @@ def operand(x: Any) -> Operand:
     return Operand.number(x.dtype.name) if isinstance(x, numpy.generic) else _described(x, Operand)
 
 
-def output(x: Any, mode: str = "write") -> Output:
+def dense_output(x: Any, mode: str = "write") -> Output:
     """An output that lies as an array does."""
     return _described(x, Output, mode=mode)
 
@@ -43,11 +43,11 @@ def spec(
     kind: str, name: str, inputs: Sequence[Any], outputs: Sequence[Any], update: bool = False, **attributes: Any
 ) -> Spec:
     """The spec of an operation on arrays."""
-    results = tuple(output(x, "update" if update else "write") for x in outputs)
+    results = tuple(dense_output(x, "update" if update else "write") for x in outputs)
     return Spec(kind, name, tuple(operand(x) for x in inputs), results, attributes)
 
 
-def run(
+def run_op(
     plugin: Plugin, kind: str, name: str, inputs: Sequence[Any], outputs: Sequence[Any], update: bool = False,
     **attributes: Any,
 ) -> list[Any]:  # fmt: skip
@@ -66,7 +66,7 @@ def empty_array(shape: tuple[int, ...], dtype: str) -> Any:
 
 def compute(plugin: Plugin, kind: str, name: str, inputs: Sequence[Any], shape: Any, dtype: str, **more: Any) -> Any:
     """The one result of an operation, as a new array."""
-    return run(plugin, kind, name, inputs, [empty_array(shape, dtype)], **more)[0].reshape(shape)
+    return run_op(plugin, kind, name, inputs, [empty_array(shape, dtype)], **more)[0].reshape(shape)
 
 
 def ulps(got: Any, expected: Any) -> float:

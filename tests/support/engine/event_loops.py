@@ -23,7 +23,7 @@ class NoReaders(asyncio.SelectorEventLoop):
 LOOPS = {"asyncio": asyncio.new_event_loop, "uvloop": uvloop.new_event_loop, "no readers": NoReaders}
 
 
-def run(main: Coroutine[Any, Any, Any], loop: str = "asyncio") -> Any:
+def run_in_loop(main: Coroutine[Any, Any, Any], loop: str = "asyncio") -> Any:
     """The result of a coroutine, which must end within a minute, in a fresh loop of a kind."""
 
     async def bounded() -> Any:
@@ -53,4 +53,4 @@ async def _first() -> None:
 
 
 for _loop in LOOPS:  # resources of the first loop of a kind are the process's
-    run(_first(), _loop)
+    run_in_loop(_first(), _loop)

@@ -1,9 +1,9 @@
-"""Host tasks that end when a test lets them, and arrays that have values only then."""
+"""Host tasks that end when a test lets them, or fail, and their arrays."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from forerun import np
@@ -59,3 +59,24 @@ def late_array(
 ) -> Any:  # fmt: skip
     """An array of one value whose task waits for an event; or which fails then."""
     return HeldTask(np.full(shape, value, dtype=dtype), go=go, fails=fails).result
+
+
+def failing_array(
+    error: BaseException, shape: tuple[int, ...] = (3,), dtype: Any = "float32", *, reads: Sequence[Any] = (),
+    device: Any = None,
+) -> Any:  # fmt: skip
+    """Return an array whose task raises an error. reads: arrays that the task reads."""
+
+    def task(*values: Any) -> None:
+        raise error
+
+    return host(task, list(reads), [(shape, dtype)], device=device)[0]
+
+
+# The note of such an error.
+FAILURE_NOTE = f"issued at {__file__}:{failing_array.__code__.co_firstlineno + 9}"
+
+
+def failing_like(x: Any, error: type[Exception] = UserError) -> Any:
+    """Return an array of x's shape and dtype whose task reads x and fails."""
+    return failing_array(error("here"), x.shape, x.dtype, reads=[x])

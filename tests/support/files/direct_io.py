@@ -17,7 +17,7 @@ BLOCK, LEAST = direct.BLOCK, direct.LEAST
 PIECE = 2 * LEAST
 
 
-def values(n: int) -> numpy.ndarray:
+def byte_array(n: int) -> numpy.ndarray:
     return numpy.random.default_rng(n).integers(0, 256, n, "u1")
 
 

@@ -53,7 +53,7 @@ def numpy_replaced(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def running(folder: Path) -> Iterator[Run]:
+def programs_in(folder: Path) -> Iterator[Run]:
     """Gives a function that runs text as a file of the folder, and returns its names."""
 
     def run(text: str, name: str = "__main__") -> dict[str, Any]:

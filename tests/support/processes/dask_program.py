@@ -45,7 +45,7 @@ CASES: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
 }
 
 
-def stored(x: Any, folder: str) -> dict[str, Any]:
+def stored_in_files(x: Any, folder: str) -> dict[str, Any]:
     """Through files: Zarr, and a stack of npy files."""
     x.to_zarr(f"{folder}/x.zarr")
     da.to_npy_stack(f"{folder}/stack", x.rechunk((16, 48)), axis=0)
@@ -93,7 +93,7 @@ def main(folder: str) -> None:
         x = chunks()
         found: dict[str, Any] = {"moved": moved(client, x), "failed": failed(x)}
         names = list(CASES)
-        values = dask.compute(*(CASES[name][0](x) for name in names), *(files := stored(x, folder)).values())
+        values = dask.compute(*(CASES[name][0](x) for name in names), *(files := stored_in_files(x, folder)).values())
         for name, value in zip([*names, *files], values):
             want = CASES[name][1](VALUES) if name in CASES else VALUES
             found[name] = {

@@ -62,7 +62,7 @@ def check_reports_of_failed_rank_2(
     assert "kills the ranks" not in done.stderr
 
 
-def output(folder: Path, size: int, program: str, **more: str) -> tuple[list[str], str]:
+def output_of_ranks(folder: Path, size: int, program: str, **more: str) -> tuple[list[str], str]:
     """The lines of all ranks, in the order of ranks, and the errors."""
     done = run_ranks(folder, size, program, **more)
     return sorted(done.stdout.splitlines(), key=lambda line: line[:3]), done.stderr

@@ -34,6 +34,20 @@ def output(program: str, **more: str) -> list[str]:
     return done.stdout.split()
 
 
+def run_python(program: str, **more: str) -> subprocess.CompletedProcess[str]:
+    """Run a program as it is, without `START`, and with Python's own settings of warnings."""
+    line = [sys.executable, "-c", program]
+    return subprocess.run(line, env=environment(**more), capture_output=True, text=True, timeout=PATIENCE, check=False)
+
+
+def run_forerun(*words: str, folder: os.PathLike[str], **more: str) -> subprocess.CompletedProcess[str]:
+    """Run a command of `python -m forerun` in a folder."""
+    return subprocess.run(
+        [sys.executable, "-m", "forerun", *words], cwd=folder, env=environment(**more), capture_output=True, text=True,
+        timeout=PATIENCE, check=False,
+    )  # fmt: skip
+
+
 def run_file(file: os.PathLike[str], *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run a program in a file, which multiprocessing can import."""
     line = [sys.executable, "-W", "error", os.fspath(file), *arguments]

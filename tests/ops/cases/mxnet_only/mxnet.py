@@ -6,6 +6,7 @@ import numpy
 import scipy.special
 
 from tests.ops.cases.table import ZERO, Case, Options, row
+from tests.support.comparison.formulas import standardized
 
 A = (0,)
 
@@ -31,10 +32,6 @@ def masked_log_softmax(x, mask, axis=-1, temperature=1.0):
         return numpy.where(mask, numpy.log(e / e.sum(axis, keepdims=True)), -numpy.inf)
 
 
-def standard(x, axes, eps):
-    return (x - x.mean(axes, keepdims=True)) / numpy.sqrt(x.var(axes, keepdims=True) + eps)
-
-
 def channels(v, ndim, axis=1):
     return v.reshape([-1 if i == axis % ndim else 1 for i in range(ndim)])
 
@@ -45,12 +42,12 @@ def batch_norm(x, gamma, beta, mean, var, eps=1e-3, momentum=0.9, fix_gamma=True
 
 
 def group_norm(x, gamma, beta, groups=1, eps=1e-3):
-    y = standard(x.reshape(len(x), groups, -1), (2,), eps).reshape(x.shape)
+    y = standardized(x.reshape(len(x), groups, -1), (2,), eps).reshape(x.shape)
     return y * channels(gamma, x.ndim) + channels(beta, x.ndim)
 
 
 def instance_norm(x, gamma, beta, eps=1e-3, axis=1):
-    y = standard(x, tuple(i for i in range(1, x.ndim) if i != axis % x.ndim), eps)
+    y = standardized(x, tuple(i for i in range(1, x.ndim) if i != axis % x.ndim), eps)
     return y * channels(gamma, x.ndim, axis) + channels(beta, x.ndim, axis)
 
 

@@ -68,7 +68,7 @@ def matching(scores, ascend=False, threshold=None, topk=-1):
     return rows.astype(scores.dtype), columns.astype(scores.dtype)
 
 
-def encoded(samples, matches, anchors, refs, means=(0, 0, 0, 0), stds=(0.1, 0.1, 0.2, 0.2)):
+def encoded_boxes(samples, matches, anchors, refs, means=(0, 0, 0, 0), stds=(0.1, 0.1, 0.2, 0.2)):
     codes, mask = numpy.zeros((2, *matches.shape, 4), refs.dtype)
     for b, i in numpy.ndindex(matches.shape):
         if samples[b, i] > 0.5:
@@ -183,7 +183,7 @@ def targets(anchors, labels, scores):
     classes[0] = [2, 1, 0, 0]
     for i in (0, 1):
         ones = numpy.ones((1, 1))
-        code, _ = encoded(ones, 0 * ones, ANCHORS[:, i : i + 1], LABELS[:1, i : i + 1, 1:])
+        code, _ = encoded_boxes(ones, 0 * ones, ANCHORS[:, i : i + 1], LABELS[:1, i : i + 1, 1:])
         codes[0, i], mask[0, i] = code, 1
     return [v.reshape(2, -1).astype(anchors.dtype) for v in (codes, mask, classes)]
 
@@ -275,7 +275,7 @@ ROWS: list[Case] = [
         grad="none", reference=matching),
     row("npx.box_encode",
         lambda x: (numpy.array([[1, -1, 0.9]] * 2, x.dtype), FOUND, boxes(x, 2, 3), boxes(x, 2, 4)), grad=(2, 3),
-        tolerance=128, reference=encoded),
+        tolerance=128, reference=encoded_boxes),
     row("npx.box_decode", lambda x: (x(2, 3, 4), abs(x(1, 3, 4))),
         lambda x: (x(2, 3, 4), boxes(x, 1, 3), 0.1, 0.1, 0.2, 0.2, 0.1, "corner"), grad=(0, 1), tolerance=64,
         reference=decoded),

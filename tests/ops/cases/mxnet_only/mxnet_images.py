@@ -64,7 +64,7 @@ def image(name, *samples, **options):
     return row(f"npx.image.{name}", *samples, **options)
 
 
-def drawn(name, *samples, **options):
+def random_row(name, *samples, **options):
     return row(f"npx.{name}", *samples, random=True, **options)
 
 
@@ -95,7 +95,7 @@ ROWS: list[Case] = [
     image("random_crop", lambda x: (picture(x), Options(width=2, height=3)),
           lambda x: (picture(x, 2, 4, 5, 1), (0.0, 0.5), (0.5, 1.0), 3, 8), random=True),
     image("random_resized_crop", lambda x: (picture(x), 6, 3), random=True),
-    drawn("random.categorical", lambda x: (x(3, 4, low=0.1), 5), lambda x: (x(4, low=0.1), (2, 3), True)),
-    drawn("random.uniform_n", lambda x: (x(3), 2.0, (2,)), lambda x: (0.0, 1.0, 4, x.dtype)),
-    drawn("random.normal_n", lambda x: (x(3), 2.0, (2,)), lambda x: (0.0, 1.0, 4, x.dtype)),
+    random_row("random.categorical", lambda x: (x(3, 4, low=0.1), 5), lambda x: (x(4, low=0.1), (2, 3), True)),
+    random_row("random.uniform_n", lambda x: (x(3), 2.0, (2,)), lambda x: (0.0, 1.0, 4, x.dtype)),
+    random_row("random.normal_n", lambda x: (x(3), 2.0, (2,)), lambda x: (0.0, 1.0, 4, x.dtype)),
 ]  # fmt: skip

@@ -20,7 +20,7 @@ from forerun.as_numpy.importing import Imports
 from tests.support.paths import ROOT
 from tests.support.processes import as_numpy_program
 from tests.support.processes.as_numpy_program import Run
-from tests.support.processes.subprocesses import PATIENCE, environment
+from tests.support.processes.subprocesses import PATIENCE, environment, run_forerun
 
 
 def _benchmark() -> Any:
@@ -251,13 +251,6 @@ def test_a_function_of_the_programs_is_called_once(run: Run) -> None:
         assert len(names["calls"]) == 1, call
 
 
-def command(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "forerun", *words], cwd=folder, env=environment(), capture_output=True, text=True,
-        timeout=PATIENCE, check=False,
-    )  # fmt: skip
-
-
 SCRIPT = """
 import sys
 import numpy as np
@@ -276,22 +269,22 @@ class TestCommand:
         return tmp_path
 
     def test_a_script_with_arguments_and_a_report(self, folder):
-        done = command("run", "--as-numpy", "--report", "script.py", "2", folder=folder)
+        done = run_forerun("run", "--as-numpy", "--report", "script.py", "2", folder=folder)
         assert (done.returncode, done.stdout) == (3, "Elementwise 6.0 ['a'] __main__\n")
         assert "script.py:6  array" in done.stderr
         assert "multiply" in done.stderr
 
     def test_a_module(self, folder):
-        done = command("run", "--as-numpy", "-m", "script", "2", folder=folder)
+        done = run_forerun("run", "--as-numpy", "-m", "script", "2", folder=folder)
         assert (done.returncode, done.stdout, done.stderr) == (3, "Elementwise 6.0 ['a'] __main__\n", "")
 
     def test_a_trace_of_a_script(self, folder):
-        done = command("trace", "--as-numpy", "script.py", "2", folder=folder)
+        done = run_forerun("trace", "--as-numpy", "script.py", "2", folder=folder)
         assert done.stdout.startswith("Elementwise 6.0 ['a'] __main__\n")
         assert "multiply" in done.stdout
 
     def test_without_the_switch_numpy_is_numpy(self, folder):
-        done = command("run", "script.py", "2", folder=folder)
+        done = run_forerun("run", "script.py", "2", folder=folder)
         assert (done.returncode, done.stdout, done.stderr) == (3, "ufunc 6.0 ['a'] __main__\n", "")
 
     def test_no_such_script(self, capsys):

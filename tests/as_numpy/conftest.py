@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from tests.support.processes.as_numpy_program import Run, running, with_both
+from tests.support.processes.as_numpy_program import Run, programs_in, with_both
 
 
 @pytest.fixture
 def run(tmp_path: Path) -> Iterator[Run]:
     """Runs text as a file of the program, and gives its names; forerun is its NumPy."""
-    with running(tmp_path) as run:
+    with programs_in(tmp_path) as run:
         yield run
 
 

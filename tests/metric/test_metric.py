@@ -1,4 +1,4 @@
-"""Metrics against NumPy's formulas over two batches, updates that do not wait; learning rates by step."""
+"""Metrics against NumPy's formulas over two batches, updates that do not wait."""
 
 import math
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import numpy
 import pytest
 
-from forerun import _core, autograd, lr_scheduler, metric, np, optimizer
+from forerun import _core, autograd, metric, np
 
 RNG = numpy.random.default_rng(3)
 P = RNG.dirichlet([1, 1, 1], size=8)
@@ -31,7 +31,7 @@ def fbeta(labels: Any, predictions: Any, beta: float) -> Any:
     return numpy.array(found)
 
 
-def correlation(labels: Any, predictions: Any) -> float:
+def class_correlation(labels: Any, predictions: Any) -> float:
     """Gorodkin's, by covariances of columns of zeros and ones."""
     one, two = (numpy.eye(3)[x] - numpy.eye(3)[x].mean(0) for x in (labels, predictions))
     return (one * two).sum() / math.sqrt((one * one).sum() * (two * two).sum())
@@ -65,7 +65,7 @@ CASES: list[tuple[metric.EvalMetric, Any, Any, float]] = [
     (metric.F1(class_type="multiclass"), LABELS, P, (P.argmax(1) == LABELS).mean()),
     (metric.F1(class_type="multilabel", average="macro", threshold=[0.3, 0.5, 0.6]), M, Q, fbeta(M, FOUND, 1).mean()),
     (metric.Fbeta(class_type="multilabel", beta=2), M, Q, fbeta(M.reshape(-1, 1), Q.reshape(-1, 1) > 0.5, 2)[0]),
-    (metric.PCC(), LABELS, P, correlation(LABELS, P.argmax(1))),
+    (metric.PCC(), LABELS, P, class_correlation(LABELS, P.argmax(1))),
     (metric.MeanPairwiseDistance(), V, U, numpy.sqrt(((U - V) ** 2).sum(1)).mean()),
     (metric.MeanPairwiseDistance(p=3), V, U, ((abs(U - V) ** 3).sum(1) ** (1 / 3)).mean()),
     (
@@ -137,7 +137,7 @@ def test_classes_may_come_up_later() -> None:
     for part in (slice(0, 3), slice(3, 6), slice(0, 2)):
         measure.update(np.array(labels[part]), np.array(predictions[part]))
     both = [numpy.append(x, x[:2]) for x in (labels, predictions)]
-    assert measure.get()[1] == pytest.approx(correlation(*both))
+    assert measure.get()[1] == pytest.approx(class_correlation(*both))
     two = metric.PCC()
     two.update(np.array(BINARY), np.array(PREDICTIONS))
     assert two.get()[1] == pytest.approx(numpy.corrcoef(BINARY, PREDICTIONS)[0, 1])
@@ -199,52 +199,3 @@ def test_metrics_refuse_invalid_arguments() -> None:
     out_of_range.update(np.array([7]), np.array([[0.5, 0.5]]))
     with pytest.raises(IndexError):
         out_of_range.get()
-
-
-# --- learning rates -------------------------------------------------------------------------------
-
-
-def test_factors_are_applied_after_their_steps() -> None:
-    rate = lr_scheduler.FactorScheduler(step=10, factor=0.5, stop_factor_lr=0.2, base_lr=1.0)
-    assert [rate(n) for n in (0, 1, 10, 11, 20, 21, 31, 41)] == [1, 1, 1, 0.5, 0.5, 0.25, 0.2, 0.2]
-    rate = lr_scheduler.MultiFactorScheduler(step=[5, 8], factor=0.1, base_lr=1.0)
-    assert [rate(n) for n in (5, 6, 8, 9, 100)] == pytest.approx([1, 0.1, 0.1, 0.01, 0.01])
-    assert rate(2) == 1  # does not depend on earlier calls
-
-
-def test_descents_end_at_the_final_rate() -> None:
-    poly = lr_scheduler.PolyScheduler(10, base_lr=1.0, pwr=3, final_lr=0.5)
-    assert [poly(n) for n in (0, 5, 10, 11)] == [1, 0.5 + 0.5 / 8, 0.5, 0.5]
-    cosine = lr_scheduler.CosineScheduler(20, base_lr=0.3, final_lr=0.01)
-    expected = [0.01 + 0.29 * (1 + math.cos(math.pi * n / 20)) / 2 for n in range(21)]
-    assert [cosine(n) for n in range(21)] == pytest.approx(expected)
-    assert cosine(30) == 0.01
-
-
-def test_the_rate_is_reached_in_steps() -> None:
-    cosine = lr_scheduler.CosineScheduler(20, warmup_steps=5, base_lr=0.3, final_lr=0.1, warmup_begin_lr=0.05)
-    assert [cosine(n) for n in (0, 1, 5)] == pytest.approx([0.05, 0.1, 0.3])
-    assert cosine(12.5) == cosine(12)
-    assert lr_scheduler.FactorScheduler(1, warmup_steps=3, warmup_mode="constant")(2) == 0
-
-
-def test_optimizers_take_schedulers() -> None:
-    made = optimizer.SGD(lr_scheduler=lr_scheduler.MultiFactorScheduler([2], 0.5, base_lr=1.0))
-    w = np.zeros(1)
-    state = made.create_state(0, w)
-    for expected in (-1.0, -2.0, -2.5):
-        made.update(0, w, np.ones(1), state)
-        assert w.item() == expected
-
-
-def test_schedulers_refuse_invalid_arguments() -> None:
-    with pytest.raises(ValueError, match=r"MultiFactorScheduler: step must increase .* got \[3, 3\]"):
-        lr_scheduler.MultiFactorScheduler([3, 3])
-    with pytest.raises(ValueError, match="FactorScheduler: factor must be at most 1, got 2"):
-        lr_scheduler.FactorScheduler(1, factor=2)
-    with pytest.raises(ValueError, match="CosineScheduler: max_update must be at least 6, got 5"):
-        lr_scheduler.CosineScheduler(5, warmup_steps=5)
-    with pytest.raises(ValueError, match=r"warmup_begin_lr must be at most 0\.1, got 1"):
-        lr_scheduler.PolyScheduler(5, base_lr=0.1, warmup_begin_lr=1)
-    with pytest.raises(ValueError, match='warmup_mode must be "linear" or "constant"'):
-        lr_scheduler.PolyScheduler(5, warmup_mode="slow")

@@ -147,7 +147,7 @@ df.loc[99,'a']=x[0]
 """
 
 
-def outcome(program: str, expression: str, names: dict[str, Any]) -> str:
+def text_after_program(program: str, expression: str, names: dict[str, Any]) -> str:
     """Return the text of a value after a program, or the error."""
     try:
         exec(program, names)
@@ -159,16 +159,16 @@ def outcome(program: str, expression: str, names: dict[str, Any]) -> str:
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("expression", VALUES.splitlines())
 def test_values_are_those_with_numpy(run: Run, expression: str) -> None:
-    want = outcome(GIVEN, expression, {"__file__": "/elsewhere/program.py"})
-    assert outcome(GIVEN, expression, run("")) == want
+    want = text_after_program(GIVEN, expression, {"__file__": "/elsewhere/program.py"})
+    assert text_after_program(GIVEN, expression, run("")) == want
 
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("statement", STATEMENTS.splitlines())
 def test_statements_have_their_effects_with_numpy(run: Run, statement: str) -> None:
     program = f"{GIVEN}\n{statement}\n"
-    want = outcome(program, "(df, s)", {"__file__": "/elsewhere/program.py"})
-    assert outcome(program, "(df, s)", run("")) == want
+    want = text_after_program(program, "(df, s)", {"__file__": "/elsewhere/program.py"})
+    assert text_after_program(program, "(df, s)", run("")) == want
 
 
 def test_pandas_gets_its_own_functions_back(tmp_path: Path) -> None:
@@ -215,8 +215,8 @@ m = sp.csr_matrix(a)
     ["(m + a).tolist()", "(m @ x).tolist()", "m[k].toarray()", "m[k[0], k[1]]", "(a.T @ m).tolist()", "m * x[2]"],
 )
 def test_sparse_arrays_compute_with_arrays_of_forerun(run: Run, expression: str) -> None:
-    want = outcome(SPARSE, expression, {"__file__": "/elsewhere/program.py"})
-    assert outcome(SPARSE, expression, run("")) == want
+    want = text_after_program(SPARSE, expression, {"__file__": "/elsewhere/program.py"})
+    assert text_after_program(SPARSE, expression, run("")) == want
 
 
 SCIPY = """\
@@ -237,8 +237,8 @@ operator = linalg.LinearOperator((3, 3), matvec=lambda v: a @ v, dtype=float)
 )  # fmt: skip
 def test_functions_of_scipy_that_write_take_arrays_of_forerun(run: Run, expression: str) -> None:
     """They write into the results of the program's functions, or ask in C for arrays that they may write into."""
-    want = outcome(SCIPY, expression, {"__file__": "/elsewhere/program.py"})
-    assert outcome(SCIPY, expression, run("")) == want
+    want = text_after_program(SCIPY, expression, {"__file__": "/elsewhere/program.py"})
+    assert text_after_program(SCIPY, expression, run("")) == want
 
 
 def draw(image: numpy.ndarray, value: float) -> numpy.ndarray:
@@ -314,8 +314,8 @@ def test_functions_of_other_modules_are_passed_unchanged(run: Run) -> None:
         seen.append(function)
         return frame
 
-    pandas.DataFrame({"a": [1]}).pipe((library, "frame"), function=outcome)
-    assert seen == [outcome]
+    pandas.DataFrame({"a": [1]}).pipe((library, "frame"), function=text_after_program)
+    assert seen == [text_after_program]
 
 
 NUMBA = """\

@@ -7,7 +7,7 @@ import numpy
 import pytest
 
 from forerun import gluon, init, np, npx
-from tests.support.gluon.gluon_samples import assert_close
+from tests.support.comparison.tolerances import assert_close
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5])

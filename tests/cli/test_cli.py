@@ -213,7 +213,7 @@ class TestTrace:
 
 
 class TestRun:
-    """With forerun as NumPy: tests/interop/test_as_numpy.py."""
+    """With forerun as NumPy: tests/as_numpy/test_as_numpy.py."""
 
     def test_with_forerun_as_mxnet(self, tmp_path):
         (tmp_path / "train.py").write_text(
