@@ -154,7 +154,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array, metaclass=ArrayClass):
     ) -> ndarray:
         """Return the elements converted to a dtype; without `copy`, the array itself if it has that dtype and order.
 
-        Floats lose their fraction in integers; for a value that the integer dtype cannot hold, the lowest bits are kept.
+        Floats lose their fraction in integers; of a value that the integer dtype cannot hold, the lowest bits are kept.
 
         Parameters
         ----------
