@@ -52,7 +52,7 @@ namespace {
 
 // The thread's data about the other process; if a process has several watches, the last.
 struct Watched {
-  int process, file;  // a descriptor of the process; -1: the system has none (before Linux 5.3, and other systems)
+  int process, file;  // a descriptor of the process; -1: the system lacks them (before Linux 5.3, and other systems)
   bool is_parent;
 } watched;
 

@@ -6,7 +6,7 @@
 
 namespace forerun {
 
-// The formula of this name; `count` if there is none.
+// The formula of this name; `count` for any other name.
 Formula formula_named(std::string_view name);
 const char* name(Formula formula);
 

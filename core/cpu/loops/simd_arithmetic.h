@@ -6,7 +6,7 @@
 namespace forerun {
 
 // A loop for a NumPy ufunc of this formula and dtype that is faster than `numpy`, which it calls for strides and
-// overlaps that it does not support; `numpy` itself if there is none.
+// overlaps that it does not support; `numpy` itself if no such loop exists.
 Loop arithmetic_loop(Formula formula, DType dtype, Loop numpy);
 
 // The loop of second(first(a, b), c), or of second(c, first(a, b)) if the result is not the `left` operand; its inputs

@@ -23,7 +23,7 @@ class WorkerPool {
 
   // --- Any thread ---
   void start();  // unless they run already
-  // Tells all workers to end; false: there are none. By one thread at a time, like the two below.
+  // Tells all workers to end; false: no worker runs. By one thread at a time, like the two below.
   bool begin_stop();
   // Waits until they have ended, to start again with the next op; false: not yet after `limit`.
   bool finish_stop(std::chrono::milliseconds limit);

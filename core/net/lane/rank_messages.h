@@ -48,7 +48,7 @@ class RankMessages {
   bool peer_waits() const;
   // The line that a rank has answered with; null: it has not answered.
   const std::string* line_from(int rank) const;
-  // The rank without which an operation cannot end, because it has left; -1 if there is none.
+  // The rank without which an operation cannot end, because it has left; -1 if no rank has left.
   int missing(const Call& call, uint64_t number) const;
 
  private:

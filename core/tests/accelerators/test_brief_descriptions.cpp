@@ -192,7 +192,7 @@ void equal_ones_have_equal_descriptions() {
 void scalars_are_no_part_of_it() {
   const Array x = Array::make(DType::i64, {4}, budget_of(kHost));
   const Described two = elementwise(kAdd, x, nullptr, 2, x), three = elementwise(kAdd, x, nullptr, 3, x);
-  check(two.brief == three.brief && two.brief.scalars() == 1, "the number is none of the facts");
+  check(two.brief == three.brief && two.brief.scalars() == 1, "the number does not count among the facts");
   check(two.brief.scalar(0).value[0] == 2 && three.brief.scalar(0).value[0] == 3, "it comes beside them");
 }
 

@@ -15,7 +15,7 @@ using namespace forerun::test;
 
 namespace {
 
-constexpr int kDevice = 1;  // the one with lanes; device 0 has none
+constexpr int kDevice = 1;  // the one with lanes; device 0 lacks them
 
 // Runs ops in the order of the hand-overs, on a thread of its own, or during the hand-over while it is idle; reports
 // ends in another order.

@@ -133,7 +133,7 @@ void check_unfinished(const ModuleFiles& files) {
 }
 
 void check_keys(const ModuleFiles& files) {
-  expect(!files.read("none"), "a key without a file has none");
+  expect(!files.read("none"), "a key without a file gives no text");
   for (int i = 0; i < 100; ++i) files.write("key" + std::to_string(i), std::string(size_t(i), char(i)));
   for (int i = 0; i < 100; ++i)
     expect(files.read("key" + std::to_string(i)) == std::string(size_t(i), char(i)), "each key has its own bytes");

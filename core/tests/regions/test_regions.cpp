@@ -1,4 +1,4 @@
-// Regions of random parts of arrays: they never miss an overlap, and nearly always detect that there is none.
+// Regions of random parts of arrays: overlaps are always found, and disjoint regions nearly always.
 #include <algorithm>
 #include <set>
 #include <string>

@@ -9,7 +9,7 @@ namespace forerun {
 
 // Elements at offsets, combined with values a step apart.
 using EachFunction = void (*)(char* at, const int64_t* offsets, const char* from, int64_t step, int64_t n);
-// The function of a formula for elements and values of one dtype; null if there is none.
+// The function of a formula for elements and values of one dtype; null if it has no function of its own.
 EachFunction each_of(Formula formula, DType t);
 
 // Applies a loop at each position, one after the other, so that an element whose position occurs twice is changed

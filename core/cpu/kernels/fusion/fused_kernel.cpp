@@ -23,7 +23,7 @@ namespace {
 constexpr size_t kMostOps = 512;
 constexpr int64_t kLine = 64, kLeastAhead = 4 * kLine;  // bytes that are fetched for the next block
 constexpr Region kWhole;
-// A tile of a long string of ops has fewer elements, so that several threads share what is not long.
+// A tile of a long string of ops has fewer elements, so that several threads share arrays that are not long.
 constexpr int64_t kTileOps = 4, kLeastTile = 1024;
 
 // Where in its storage an access may look.

@@ -15,7 +15,7 @@ Array taken_from(PyObject* array, Py_ssize_t refs, DType t, int device);
 // An array on the memory of a large NumPy array, which it keeps alive and does not write to; no storage: it must be
 // copied. The program may write to the memory: only for operations that end before the program continues.
 Array lent_by_numpy(PyObject* array, int device);
-// An array with the values of a NumPy array that has no other references, and will have none.
+// An array with the values of a NumPy array that has no other references, now or later.
 Array taken(PyObject* array, int device);
 
 }  // namespace forerun
