@@ -11,6 +11,7 @@
 #include "base/half.h"
 #include "base/processor/copy_bytes.h"
 #include "base/processor/simd_target.h"
+#include "cpu/loops/cast.h"
 #include "cpu/loops/formulas.h"
 #include "cpu/loops/item.h"
 #include "cpu/loops/loop.h"

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "cpu/loops/cast.h"
 
 namespace forerun {
 

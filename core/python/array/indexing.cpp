@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "array/array.h"
+#include "cpu/loops/cast.h"
 #include "cpu/loops/loop.h"
 #include "python/bindings.h"
 #include "python/direct/indexing/index.h"

@@ -12,6 +12,7 @@
 #include "cpu/kernels/elementwise/elementwise.h"
 #include "cpu/kernels/elementwise/masked_write.h"
 #include "cpu/kernels/snapshot.h"
+#include "cpu/loops/cast.h"
 #include "cpu/loops/loop.h"
 #include "engine/devices/memory_budget.h"
 #include "python/bindings.h"

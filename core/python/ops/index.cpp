@@ -11,6 +11,7 @@
 
 #include "array/array.h"
 #include "cpu/kernels/copy/copy.h"
+#include "cpu/kernels/copy/gather_scatter.h"
 #include "cpu/kernels/elementwise/elementwise.h"
 #include "cpu/kernels/elementwise/masked_write.h"
 #include "engine/devices/memory_budget.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/dtype.h"
-#include "cpu/kernels/copy/copy.h"
+#include "cpu/kernels/copy/combine.h"
 #include "python/dispatch/loops/loop_table.h"
 #include "python/dispatch/ufunc_type.h"
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "accelerators/front_end.h"
+#include "cpu/kernels/copy/gather_scatter.h"
 #include "cpu/kernels/copy/zeros.h"
 #include "cpu/kernels/elementwise/masked_write.h"
 #include "cpu/kernels/gemm/matmul.h"

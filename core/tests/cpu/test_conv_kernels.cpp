@@ -6,10 +6,12 @@
 
 #include "base/processor/simd_target.h"
 #include "cpu/kernels/conv/conv.h"
+#include "cpu/kernels/conv/conv_weight_grad.h"
 #include "cpu/kernels/conv/pooling.h"
 #include "cpu/kernels/gemm/gemm.h"
 #include "cpu/kernels/rnn/rnn.h"
 #include "cpu/kernels/winograd/winograd.h"
+#include "cpu/kernels/winograd/winograd_weight_grad.h"
 #include "cpu/threads.h"
 #include "program.h"
 

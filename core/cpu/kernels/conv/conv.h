@@ -25,9 +25,5 @@ struct Correlation {
 void build_conv(Op& op, const Correlation& what, const Array& x, const Array& w, const Array& y);
 // x[i] = sum over the windows of y that contain x[i]: the gradient of the data, or the transposed convolution.
 void build_conv_back(Op& op, const Correlation& what, const Array& y, const Array& w, const Array& x);
-// Sums of y times the windows of x, the gradient of the weight: sums (parts, groups * out, in, *kernel), to be summed
-// over the first axis. The number of parts depends on the shapes and the dtype.
-int64_t conv_weight_parts(const Correlation& what, DType dtype);
-void build_conv_weight(Op& op, const Correlation& what, const Array& y, const Array& x, const Array& sums);
 
 }  // namespace forerun

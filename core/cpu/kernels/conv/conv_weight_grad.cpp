@@ -2,8 +2,8 @@
 // here a row has the channels of the data, which is copied channels last, and the terms are the windows.
 #include <algorithm>
 
-#include "cpu/kernels/conv/conv.h"
 #include "cpu/kernels/conv/conv_layout.h"
+#include "cpu/kernels/conv/conv_weight_grad.h"
 #include "cpu/kernels/gemm/microkernel.h"
 #include "cpu/kernels/gemm/transpose.h"
 #include "cpu/kernels/scratch.h"

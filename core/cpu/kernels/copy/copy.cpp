@@ -8,6 +8,7 @@
 #include "base/rounding.h"
 #include "cpu/kernels/fusible_operands.h"
 #include "cpu/kernels/snapshot.h"
+#include "cpu/loops/cast.h"
 #include "cpu/loops/item.h"
 #include "cpu/loops/loop_over.h"
 #include "device/brief_spec.h"

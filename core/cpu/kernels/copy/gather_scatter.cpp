@@ -7,9 +7,10 @@
 #include <vector>
 
 #include "base/rounding.h"
-#include "cpu/kernels/copy/copy.h"
+#include "cpu/kernels/copy/gather_scatter.h"
 #include "cpu/kernels/copy/selection.h"
 #include "cpu/kernels/snapshot.h"
+#include "cpu/loops/cast.h"
 #include "cpu/loops/item.h"
 #include "device/brief_spec.h"
 #include "device/op_spec.h"

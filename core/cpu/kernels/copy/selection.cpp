@@ -6,6 +6,7 @@
 
 #include "base/processor/simd_target.h"
 #include "cpu/kernels/snapshot.h"
+#include "cpu/loops/cast.h"
 #include "cpu/loops/loop.h"
 
 namespace forerun {

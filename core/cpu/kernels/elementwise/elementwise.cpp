@@ -9,6 +9,7 @@
 #include "cpu/kernels/fusible_operands.h"
 #include "cpu/kernels/snapshot.h"
 #include "cpu/kernels/tile_elements.h"
+#include "cpu/loops/cast.h"
 #include "cpu/loops/limits.h"
 #include "cpu/loops/loop_over.h"
 #include "device/brief_spec.h"

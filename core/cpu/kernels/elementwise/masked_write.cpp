@@ -8,6 +8,7 @@
 #include "base/processor/simd_target.h"
 #include "base/rounding.h"
 #include "cpu/kernels/snapshot.h"
+#include "cpu/loops/cast.h"
 #include "cpu/loops/item.h"
 #include "device/brief_spec.h"
 #include "device/op_spec.h"

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "cpu/kernels/fusion/plan_maker.h"
+#include "cpu/loops/cast.h"
 
 namespace forerun {
 

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "cpu/kernels/fusion/segments.h"
+#include "cpu/loops/cast.h"
 
 namespace forerun {
 

@@ -11,6 +11,7 @@
 #include "cpu/kernels/fusible_operands.h"
 #include "cpu/kernels/reduce/blocked_reduction.h"
 #include "cpu/kernels/scratch.h"
+#include "cpu/loops/cast.h"
 #include "device/brief_spec.h"
 #include "device/op_spec.h"
 

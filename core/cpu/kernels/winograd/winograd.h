@@ -16,8 +16,4 @@ void build_winograd_points(Op& op, const Correlation& what, bool back, const Arr
 void build_winograd(Op& op, const Correlation& what, bool back, const Array& source, const Array& w,
                     const Array& points, const Array& target);
 
-// As build_conv_weight, for convolutions that winograd_takes() (back: false).
-int64_t winograd_parts(const Correlation& what);
-void build_winograd_weight(Op& op, const Correlation& what, const Array& y, const Array& x, const Array& sums);
-
 }  // namespace forerun

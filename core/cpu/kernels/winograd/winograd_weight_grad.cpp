@@ -6,8 +6,8 @@
 #include "cpu/kernels/conv/conv_layout.h"
 #include "cpu/kernels/gemm/transpose.h"
 #include "cpu/kernels/scratch.h"
-#include "cpu/kernels/winograd/winograd.h"
 #include "cpu/kernels/winograd/winograd_tiles.h"
+#include "cpu/kernels/winograd/winograd_weight_grad.h"
 
 namespace forerun {
 

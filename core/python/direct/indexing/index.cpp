@@ -8,6 +8,7 @@
 
 #include "array/array.h"
 #include "cpu/kernels/copy/copy.h"
+#include "cpu/kernels/copy/gather_scatter.h"
 #include "cpu/kernels/elementwise/elementwise.h"
 #include "cpu/kernels/elementwise/masked_write.h"
 #include "cpu/kernels/reduce/count_nonzero.h"

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "cpu/kernels/copy/copy.h"
+#include "cpu/kernels/copy/combine.h"
 
 namespace forerun {
 

@@ -10,6 +10,7 @@
 
 #include "base/dtype.h"
 #include "base/error.h"
+#include "cpu/loops/cast.h"
 #include "cpu/loops/formulas.h"
 #include "cpu/loops/limits.h"
 #include "cpu/loops/loop.h"

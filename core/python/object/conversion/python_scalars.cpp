@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/dtype.h"
+#include "cpu/loops/cast.h"
 #include "cpu/loops/loop.h"
 #include "python/bindings.h"
 
