@@ -132,6 +132,11 @@ def circles_of_includes(root: Path) -> str:
     return f"{len(around)} ({sum(map(len, around))} folders)" if around else "0"
 
 
+def importers_of_core(root: Path) -> str:
+    """Count the modules that import the extension module themselves, among all."""
+    return f"{len({found.source for found in imports(root) if found.target == 'forerun._core'})} of {len(modules(root))}"
+
+
 def late_imports(root: Path) -> str:
     return str(sum(found.late for found in imports(root)))
 
@@ -280,6 +285,7 @@ COUNTS: dict[str, Callable[[Path], str]] = {
     "kernels of the CPU that describe their operations to other devices": described_kernels,
     "circles of Python modules": circles_of_modules,
     "circles of C++ folders, those inside of one folder too": circles_of_includes,
+    "modules that import the extension module": importers_of_core,
     "imports inside of functions": late_imports,
     "parameters annotated `Any`": share_of_any("parameter"),
     "results annotated `Any`": share_of_any("result"),
