@@ -7,11 +7,11 @@ namespace forerun {
 
 namespace {
 
-constexpr const char* kNames[] = {"none",        "add",        "subtract",      "multiply", "divide",    "square",
-                                  "minimum",     "maximum",    "negative",      "absolute", "sqrt",      "reciprocal",
-                                  "floor",       "ceil",       "trunc",         "rint",     "copysign",  "less",
-                                  "less_equal",  "greater",    "greater_equal", "equal",    "not_equal", "isnan",
-                                  "bitwise_and", "bitwise_or", "bitwise_xor",   "invert",   "select",    "cast"};
+constexpr const char* kNames[] = {
+    "none",        "add",        "subtract",    "multiply",   "divide",        "square", "minimum",   "maximum",
+    "negative",    "absolute",   "sqrt",        "reciprocal", "floor",         "ceil",   "trunc",     "rint",
+    "copysign",    "less",       "less_equal",  "greater",    "greater_equal", "equal",  "not_equal", "isnan",
+    "bitwise_and", "bitwise_or", "bitwise_xor", "invert",     "select",        "cast",   "exp"};
 static_assert(std::size(kNames) == static_cast<size_t>(Formula::count));
 
 bool in(Formula f, Formula first, Formula last) { return first <= f && f <= last; }

@@ -46,6 +46,7 @@ enum class Formula : uint8_t {
   invert,
   select,  // of a condition, and two values
   cast,
+  exp,  // not of that kind: no loop has it, but an operation has loops for it (exponential.h)
   count
 };
 

@@ -11,6 +11,7 @@
 #include "base/dtype.h"
 #include "base/error.h"
 #include "cpu/loops/cast.h"
+#include "cpu/loops/exponential.h"
 #include "cpu/loops/formulas.h"
 #include "cpu/loops/limits.h"
 #include "cpu/loops/loop.h"
@@ -111,6 +112,7 @@ void add_loop(UfuncObject* u, const PyUFuncObject* f, Signature s) {
   bool uniform = true;
   for (int k = 1; k < f->nargs; ++k) uniform = uniform && s.types[k] == s.types[0];
   if (uniform) s.loop = arithmetic_loop(u->facts.formula, s.types[0], s.loop);
+  if (uniform && u->facts.formula == Formula::exp && s.types[0] == DType::f32) s.loop = exponential_loop(s.loop);
   if (s.loop.formula == Formula::none && has_formula(u->facts.formula, s.types, f->nargs))
     s.loop.formula = u->facts.formula;
   set_eighths(s.loop, u->facts.formula, s.types[0], u->facts.slow);

@@ -44,6 +44,7 @@ float_power = elementwise(
 exp = elementwise(
     numpy.exp,
     dx=lambda g, y: g * conj_if_complex(y),
+    formula="exp",
     doc="Return e to the power x.",
     ulps=2,
     stablehlo="exponential",
