@@ -301,8 +301,8 @@ def negative(p: Producer) -> None:
     (change(ndim=65), "at most 64 dimensions, got 65"),
     (change(ndim=-1), "at most 64 dimensions, got -1"),
     (change(data=None), "elements must have memory"),
-    (huge, "what memory can hold"),
-    (far, "what memory can hold"),
+    (huge, "must fit into the address space"),
+    (far, "must fit into the address space"),
     (negative, "extents must not be negative, got -1"),
 ])  # fmt: skip
 def test_rejected_capsules_are_released(spoil: Callable[[Producer], None], message: str) -> None:

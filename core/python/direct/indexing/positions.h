@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "array/array.h"
-#include "cpu/kernels/copy/copy.h"
+#include "cpu/kernels/copy/combine.h"
 
 namespace forerun {
 
