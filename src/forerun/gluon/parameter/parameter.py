@@ -145,10 +145,32 @@ class Parameter:
         *,
         device: Devices = None,
     ) -> None:
-        """Initialise the array on one device or several (`ctx` and `device` mean the same), with equal values on all.
+        """Initialise the array on one device or several, with equal values on all.
 
-        The rule is `init`, else the parameter's own, else `default_init`, else Uniform(0.07). An initialised parameter
-        is unchanged unless `force_reinit`. Raises ValueError if the shape is not known and may not be deferred.
+        The rule is `init`, else the parameter's own, else `default_init`, else Uniform(0.07).
+
+        Parameters
+        ----------
+        init : str or Initializer, optional
+            The rule.
+        ctx, device : device or list of devices, optional
+            The device or devices; None for the current one. Both names mean the same.
+        default_init : str or Initializer, optional
+            The rule where neither `init` nor the parameter has one.
+        force_reinit : bool, optional
+            Whether a parameter that is initialised gets new values; otherwise it is unchanged.
+
+        Raises
+        ------
+        ValueError
+            If the shape is not known and may not be deferred.
+
+        Examples
+        --------
+        >>> p = Parameter("p", shape=2)
+        >>> p.initialize("ones")
+        >>> p.data().tolist()
+        [1.0, 1.0]
         """
         if (self._copies or self._deferred is not None) and not force_reinit:
             return
@@ -192,10 +214,33 @@ class Parameter:
         return array
 
     def data(self, ctx: DeviceLike = None, *, device: DeviceLike = None) -> Array:
-        """Return the array on a device; without one, the copy of the first device it was initialised on.
+        """Return the array on a device.
 
-        Raises UninitializedError (a RuntimeError) before initialisation, DeferredInitializationError (one of these)
-        while the shape is awaited, RuntimeError for a device without a copy.
+        Parameters
+        ----------
+        ctx, device : device, optional
+            The device; None for the first one on which the parameter was initialised. Both names mean the same.
+
+        Returns
+        -------
+        array
+            The parameter's array itself, not a copy.
+
+        Raises
+        ------
+        UninitializedError
+            Before initialisation. It is a RuntimeError.
+        DeferredInitializationError
+            While the shape is awaited. It is an UninitializedError.
+        RuntimeError
+            For a device on which the parameter has no array.
+
+        Examples
+        --------
+        >>> p = Parameter("p", shape=2)
+        >>> p.initialize("zeros")
+        >>> p.data().shape
+        (2,)
         """
         if _capture.capturing():
             depend_on(self)
@@ -221,7 +266,30 @@ class Parameter:
         return list(self._copies)
 
     def grad(self, ctx: DeviceLike = None, *, device: DeviceLike = None) -> Array:
-        """Return the gradient on a device. Raises as `data` does, and RuntimeError if grad_req is "null"."""
+        """Return the gradient on a device.
+
+        Parameters
+        ----------
+        ctx, device : device, optional
+            The device, as for `data`.
+
+        Returns
+        -------
+        array
+            The gradient's array, of the parameter's shape.
+
+        Raises
+        ------
+        RuntimeError
+            If `grad_req` is "null", and as `data` does.
+
+        Examples
+        --------
+        >>> p = Parameter("p", shape=2)
+        >>> p.initialize("ones")
+        >>> p.grad().tolist()
+        [0.0, 0.0]
+        """
         self._check_grad()
         gradient: Array = self.data(ctx, device=device).grad
         return gradient
@@ -278,7 +346,27 @@ class Parameter:
                 array.grad[...] = 0
 
     def reset_ctx(self, ctx: Devices = None, *, device: Devices = None) -> None:
-        """Move the parameter to one device or several; gradients start anew. RuntimeError before initialisation."""
+        """Move the parameter to one device or several. Gradients start anew.
+
+        Parameters
+        ----------
+        ctx, device : device or list of devices, optional
+            The device or devices; None for the current one. Both names mean the same.
+
+        Raises
+        ------
+        RuntimeError
+            Before initialisation.
+
+        Examples
+        --------
+        >>> import forerun
+        >>> p = Parameter("p", shape=2)
+        >>> p.initialize("ones")
+        >>> p.reset_ctx([forerun.cpu(0), forerun.cpu(1)])
+        >>> [x.tolist() for x in p.list_data()]
+        [[1.0, 1.0], [1.0, 1.0]]
+        """
         devices = _devices(device if device is not None else ctx)
         if self._deferred is not None:
             self._deferred = (self._deferred[0], devices)
