@@ -95,11 +95,40 @@ class LARS(SGD):
         return 0.0 if name.endswith(_UNSCALED) else 1.0
 
     def factors(self, t: int, lr: float, wd: float) -> tuple[float, ...]:
-        """Return the learning rate."""
+        """Return the learning rate.
+
+        Parameters
+        ----------
+        t : int
+            The number of the step of this weight, from 1.
+        lr : float
+            The learning rate of the step.
+        wd : float
+            The weight decay.
+
+        Returns
+        -------
+        tuple of float
+            The learning rate.
+        """
         return (lr,)
 
     def apply(self, weight: Array, grad: Array, state: State, factors: tuple[Any, ...], wd: float) -> None:
-        """Take one step."""
+        """Take one step.
+
+        Parameters
+        ----------
+        weight : array
+            The weight, which is changed in place.
+        grad : array
+            Its gradient, as the backward pass has computed it.
+        state : dict
+            Its state, which is changed in place.
+        factors : tuple
+            The learning rate; 1 if it is scaled, otherwise 0; and the factor of the velocity.
+        wd : float
+            The weight decay.
+        """
         lr, scaled, change = factors
         g, own = self.prepared(grad), _norm(weight)
         norm = _norm(g)
@@ -155,13 +184,42 @@ class LAMB(Adam):
         self.lower_bound, self.upper_bound, self.bias_correction = lower_bound, upper_bound, bias_correction
 
     def factors(self, t: int, lr: float, wd: float) -> tuple[float, ...]:
-        """Return the learning rate, and the corrections: m * c1 / (sqrt(v) * c2 + epsilon)."""
+        """Return the learning rate, and the corrections: m * c1 / (sqrt(v) * c2 + epsilon).
+
+        Parameters
+        ----------
+        t : int
+            The number of the step of this weight, from 1.
+        lr : float
+            The learning rate of the step.
+        wd : float
+            The weight decay.
+
+        Returns
+        -------
+        tuple of float
+            The learning rate, and the factors of mean and variance; these are 1 without `bias_correction`.
+        """
         if not self.bias_correction:
             return lr, 1.0, 1.0
         return lr, 1 / (1 - self.beta1**t), 1 / math.sqrt(1 - self.beta2**t)
 
     def apply(self, weight: Array, grad: Array, state: State, factors: tuple[Any, ...], wd: float) -> None:
-        """Take one step."""
+        """Take one step.
+
+        Parameters
+        ----------
+        weight : array
+            The weight, which is changed in place.
+        grad : array
+            Its gradient, as the backward pass has computed it.
+        state : dict
+            Its state, which is changed in place.
+        factors : tuple
+            The numbers that `factors` returns.
+        wd : float
+            The weight decay.
+        """
         lr, c1, c2 = factors
         g, mean, variance = self.prepared(grad), state["mean"], state["variance"]
         mean *= self.beta1
@@ -218,7 +276,21 @@ class LANS(LAMB):
     constants = LAMB.constants
 
     def apply(self, weight: Array, grad: Array, state: State, factors: tuple[Any, ...], wd: float) -> None:
-        """Take one step."""
+        """Take one step.
+
+        Parameters
+        ----------
+        weight : array
+            The weight, which is changed in place.
+        grad : array
+            Its gradient, as the backward pass has computed it.
+        state : dict
+            Its state, which is changed in place.
+        factors : tuple
+            The numbers that `factors` returns.
+        wd : float
+            The weight decay.
+        """
         lr, c1, c2 = factors
         g, mean, variance = self.prepared(grad), state["mean"], state["variance"]
         norm = _norm(g)

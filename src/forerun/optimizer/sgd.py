@@ -49,7 +49,22 @@ class SGD(Optimizer):
         self.slots = ("velocity",) if momentum else ()
 
     def factors(self, t: int, lr: float, wd: float) -> tuple[float, ...]:
-        """Return the learning rate; where only factors change the gradient, all of them in one."""
+        """Return the learning rate; where only factors change the gradient, all of them in one.
+
+        Parameters
+        ----------
+        t : int
+            The number of the step of this weight, from 1.
+        lr : float
+            The learning rate of the step.
+        wd : float
+            The weight decay.
+
+        Returns
+        -------
+        tuple of float
+            The factor.
+        """
         return (lr * self.rescale_grad,) if self._plain(wd) else (lr,)
 
     def _plain(self, wd: float) -> bool:
@@ -57,14 +72,40 @@ class SGD(Optimizer):
         return not (own or self.momentum or wd or self.clip_gradient is not None)
 
     def apply(self, weight: Array, grad: Array, state: State, factors: tuple[Any, ...], wd: float) -> None:
-        """As for others, but where only factors change the gradient they are one."""
+        """As for others, but where only factors change the gradient they are one.
+
+        Parameters
+        ----------
+        weight : array
+            The weight, which is changed in place.
+        grad : array
+            Its gradient, as the backward pass has computed it.
+        state : dict
+            Its state, which is changed in place.
+        factors : tuple
+            The number that `factors` returns.
+        wd : float
+            The weight decay.
+        """
         if self._plain(wd):
             weight -= factors[0] * grad
         else:
             super().apply(weight, grad, state, factors, wd)
 
     def step(self, weight: Array, g: Array, state: State, lr: Array | float) -> None:
-        """Take one step."""
+        """Take one step.
+
+        Parameters
+        ----------
+        weight : array
+            The weight, which is changed in place.
+        g : array
+            Its gradient, rescaled and clipped, with the weight decay added.
+        state : dict
+            Its state, which is changed in place.
+        lr : float or array
+            The number that `factors` returns.
+        """
         if not self.momentum:
             weight -= lr * g
             return
@@ -138,11 +179,38 @@ class Signum(Optimizer):
         self.slots = ("mean",) if momentum else ()
 
     def factors(self, t: int, lr: float, wd: float) -> tuple[float, ...]:
-        """Return the learning rate, and the factor of the weight."""
+        """Return the learning rate, and the factor of the weight.
+
+        Parameters
+        ----------
+        t : int
+            The number of the step of this weight, from 1.
+        lr : float
+            The learning rate of the step.
+        wd : float
+            The weight decay.
+
+        Returns
+        -------
+        tuple of float
+            The learning rate, and 1 - lr * wd_lh.
+        """
         return lr, 1 - lr * self.wd_lh
 
     def step(self, weight: Array, g: Array, state: State, lr: Array | float, decay: Array | float) -> None:  # type: ignore[override]
-        """Take one step."""
+        """Take one step.
+
+        Parameters
+        ----------
+        weight : array
+            The weight, which is changed in place.
+        g : array
+            Its gradient, rescaled and clipped, with the weight decay added.
+        state : dict
+            Its state, which is changed in place.
+        lr, decay : float or array
+            The numbers that `factors` returns.
+        """
         if self.momentum:
             mean = state["mean"]
             mean *= self.momentum
@@ -181,11 +249,38 @@ class SGLD(Optimizer):
         super().__init__(learning_rate, **settings)
 
     def factors(self, t: int, lr: float, wd: float) -> tuple[float, ...]:
-        """Return half the learning rate, and the deviation of the noise."""
+        """Return half the learning rate, and the deviation of the noise.
+
+        Parameters
+        ----------
+        t : int
+            The number of the step of this weight, from 1.
+        lr : float
+            The learning rate of the step.
+        wd : float
+            The weight decay.
+
+        Returns
+        -------
+        tuple of float
+            Both numbers.
+        """
         return lr / 2, math.sqrt(lr)
 
     def step(self, weight: Array, g: Array, state: State, half: float | Array, deviation: float | Array) -> None:  # type: ignore[override]
-        """Take one step."""
+        """Take one step.
+
+        Parameters
+        ----------
+        weight : array
+            The weight, which is changed in place.
+        g : array
+            Its gradient, rescaled and clipped, with the weight decay added.
+        state : dict
+            Its state, which is changed in place.
+        half, deviation : float or array
+            The numbers that `factors` returns.
+        """
         noise = np.random.normal(0.0, 1.0, weight.shape, weight.dtype, device=weight.device)
         weight -= half * g
         weight += deviation * noise
@@ -227,11 +322,38 @@ class DCASGD(Optimizer):
         self.slots = ("velocity", "previous") if momentum else ("previous",)
 
     def create_state(self, index: int, weight: Array) -> State:
-        """Return a new state, with the weight as it is."""
+        """Return a new state, with the weight as it is.
+
+        Parameters
+        ----------
+        index : int
+            The number of the weight.
+        weight : array
+            The weight.
+
+        Returns
+        -------
+        dict
+            The state of `Optimizer.create_state`, and a copy of the weight as "previous".
+        """
         return {**super().create_state(index, weight), "previous": weight.copy()}
 
     def apply(self, weight: Array, grad: Array, state: State, factors: tuple[Any, ...], wd: float) -> None:
-        """Take one step."""
+        """Take one step.
+
+        Parameters
+        ----------
+        weight : array
+            The weight, which is changed in place.
+        grad : array
+            Its gradient, as the backward pass has computed it.
+        state : dict
+            Its state, which is changed in place.
+        factors : tuple
+            The number that `factors` returns.
+        wd : float
+            The weight decay.
+        """
         (lr,) = factors
         g, previous = self.prepared(grad), state["previous"]
         whole = g + self.lamda * np.square(g) * (weight - previous)
