@@ -42,7 +42,25 @@ class HingeLoss(Loss):
         self._margin = margin
 
     def elements(self, pred: Array, label: Array) -> Array:
-        """Return the hinge loss of each element."""
+        """Return the hinge loss of each element.
+
+        Parameters
+        ----------
+        pred : array
+            The predictions.
+        label : array
+            The labels, with as many elements.
+
+        Returns
+        -------
+        array
+            The loss of each element, in the shape of `pred`.
+
+        Raises
+        ------
+        ValueError
+            If the numbers of elements differ.
+        """
         return npx.relu(self._margin - pred * like("HingeLoss", label, pred))
 
 
@@ -71,7 +89,25 @@ class SquaredHingeLoss(HingeLoss):
     """
 
     def elements(self, pred: Array, label: Array) -> Array:
-        """Return the square of the hinge loss of each element."""
+        """Return the square of the hinge loss of each element.
+
+        Parameters
+        ----------
+        pred : array
+            The predictions.
+        label : array
+            The labels, with as many elements.
+
+        Returns
+        -------
+        array
+            The loss of each element, in the shape of `pred`.
+
+        Raises
+        ------
+        ValueError
+            If the numbers of elements differ.
+        """
         return np.square(super().elements(pred, label))
 
 
@@ -106,6 +142,24 @@ class LogisticLoss(Loss):
         self._signed = label_format == "signed"
 
     def elements(self, pred: Array, label: Array) -> Array:
-        """Return the loss of each element."""
+        """Return the loss of each element.
+
+        Parameters
+        ----------
+        pred : array
+            The predictions.
+        label : array
+            The labels, with as many elements.
+
+        Returns
+        -------
+        array
+            The loss of each element, in the shape of `pred`.
+
+        Raises
+        ------
+        ValueError
+            If the numbers of elements differ.
+        """
         label = like("LogisticLoss", label, pred)
         return np.logaddexp(pred, 0) - pred * ((label + 1) / 2 if self._signed else label)

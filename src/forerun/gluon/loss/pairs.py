@@ -45,7 +45,25 @@ class TripletLoss(Loss):
         self._margin = margin
 
     def forward(self, pred: Array, positive: Array, negative: Array, sample_weight: Array | None = None) -> Array:  # type: ignore[override]
-        """Return the loss of each example, shape (batch,)."""
+        """Return the loss of each example.
+
+        Parameters
+        ----------
+        pred, positive, negative : array
+            The examples, those that must be near them and those that must be far, with as many elements each.
+        sample_weight : array, optional
+            Factors of the losses, which broadcast to them.
+
+        Returns
+        -------
+        array
+            The losses, shape (batch,).
+
+        Raises
+        ------
+        ValueError
+            If the numbers of elements differ.
+        """
         near = np.square(like("TripletLoss", positive, pred) - pred)
         far = np.square(like("TripletLoss", negative, pred) - pred)
         others = tuple(i for i in range(pred.ndim) if i != self._batch_axis % pred.ndim)
@@ -86,7 +104,27 @@ class CosineEmbeddingLoss(Loss):
         self._margin = margin
 
     def forward(self, pred: Array, other: Array, label: Array, sample_weight: Array | None = None) -> Array:  # type: ignore[override]
-        """Return the loss of each example, shape (batch,). ValueError where shapes do not fit."""
+        """Return the loss of each example.
+
+        Parameters
+        ----------
+        pred, other : array
+            The vectors, along the last axis, with as many elements each.
+        label : array
+            1 for pairs that must be near, another number for the others, one for each pair.
+        sample_weight : array, optional
+            Factors of the losses, which broadcast to them.
+
+        Returns
+        -------
+        array
+            The losses, shape (batch,).
+
+        Raises
+        ------
+        ValueError
+            If the numbers of elements differ.
+        """
         other = like("CosineEmbeddingLoss", other, pred)
         norms = np.sqrt(np.square(pred).sum(-1)) * np.sqrt(np.square(other).sum(-1))
         cos = (pred * other).sum(-1) / np.maximum(norms, 1e-12)
@@ -127,7 +165,23 @@ class SDMLLoss(Loss):
         self._smoothing = smoothing_parameter
 
     def forward(self, a: Array, b: Array) -> Array:  # type: ignore[override]
-        """Return the loss of each pair, shape (batch,)."""
+        """Return the loss of each pair.
+
+        Parameters
+        ----------
+        a, b : array
+            The vectors, shape (batch, features) each: the pairs are those of equal rows.
+
+        Returns
+        -------
+        array
+            The losses, shape (batch,).
+
+        Raises
+        ------
+        ValueError
+            If the shapes differ, or for fewer than two pairs.
+        """
         if a.shape != b.shape or a.ndim != 2 or a.shape[0] < 2:
             raise ValueError(
                 f"SDMLLoss: shapes must be the same, (batch, features), batch > 1, got {a.shape} and {b.shape}"

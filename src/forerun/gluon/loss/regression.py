@@ -40,7 +40,25 @@ class L2Loss(Loss):
         super().__init__((1.0 if weight is None else weight) / 2, batch_axis)
 
     def elements(self, pred: Array, label: Array) -> Array:
-        """Return the squared error; half of it is in the weight."""
+        """Return the squared error; half of it is in the weight.
+
+        Parameters
+        ----------
+        pred : array
+            The predictions.
+        label : array
+            The labels, with as many elements.
+
+        Returns
+        -------
+        array
+            The loss of each element, in the shape of `pred`.
+
+        Raises
+        ------
+        ValueError
+            If the numbers of elements differ.
+        """
         return np.square(like("L2Loss", label, pred) - pred)
 
 
@@ -67,7 +85,25 @@ class L1Loss(Loss):
     """
 
     def elements(self, pred: Array, label: Array) -> Array:
-        """Return the absolute error."""
+        """Return the absolute error.
+
+        Parameters
+        ----------
+        pred : array
+            The predictions.
+        label : array
+            The labels, with as many elements.
+
+        Returns
+        -------
+        array
+            The loss of each element, in the shape of `pred`.
+
+        Raises
+        ------
+        ValueError
+            If the numbers of elements differ.
+        """
         return np.abs(like("L1Loss", label, pred) - pred)
 
 
@@ -102,7 +138,25 @@ class HuberLoss(Loss):
         self._rho = rho
 
     def elements(self, pred: Array, label: Array) -> Array:
-        """Quadratic near 0, linear further away."""
+        """Quadratic near 0, linear further away.
+
+        Parameters
+        ----------
+        pred : array
+            The predictions.
+        label : array
+            The labels, with as many elements.
+
+        Returns
+        -------
+        array
+            The loss of each element, in the shape of `pred`.
+
+        Raises
+        ------
+        ValueError
+            If the numbers of elements differ.
+        """
         error = np.abs(like("HuberLoss", label, pred) - pred)
         return np.where(error > self._rho, error - self._rho / 2, np.square(error) * (0.5 / self._rho))
 
@@ -146,9 +200,28 @@ class PoissonNLLLoss(Loss):
         self._from_logits, self._full = from_logits, compute_full
 
     def forward(self, pred: Array, label: Array, sample_weight: Array | None = None, epsilon: float = 1e-8) -> Array:
-        """Return the mean of all losses. epsilon: added to pred inside the logarithm.
+        """Return the mean of all losses.
 
-        ValueError where shapes do not fit.
+        Parameters
+        ----------
+        pred : array
+            The predicted means, or their logarithms with `from_logits`.
+        label : array
+            The labels, with as many elements.
+        sample_weight : array, optional
+            Factors of the losses, which broadcast to them.
+        epsilon : float, optional
+            Added to `pred` inside the logarithm.
+
+        Returns
+        -------
+        array
+            The mean, without axes.
+
+        Raises
+        ------
+        ValueError
+            If the numbers of elements differ.
         """
         label = like("PoissonNLLLoss", label, pred)
         loss = np.exp(pred) - label * pred if self._from_logits else pred - label * np.log(pred + epsilon)
