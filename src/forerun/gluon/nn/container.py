@@ -47,7 +47,29 @@ class Sequential(Block):
             self.register_child(block)
 
     def forward(self, x: Array, *args: Any) -> Any:
-        """Apply all blocks, one after the other; the first also gets `args`."""
+        """Apply all blocks, one after the other.
+
+        Parameters
+        ----------
+        x : array
+            The input of the first block.
+        *args : object
+            Its further inputs. If a block returns several results, the next one gets all of them.
+
+        Returns
+        -------
+        array or tuple
+            The results of the last block.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> from forerun.gluon import nn
+        >>> net = nn.Sequential()
+        >>> net.add(nn.Lambda(lambda x: x + 1), nn.Lambda(lambda x: x * 2))
+        >>> net(np.ones(2)).tolist()
+        [4.0, 4.0]
+        """
         for block in self._children.values():
             x = block(x, *args)
             args = ()
