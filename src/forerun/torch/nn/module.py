@@ -112,7 +112,23 @@ class Module:
             _core.capture_refuse(f"its forward sets {type(self).__name__}.{what}")
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Compute the result of the module; subclasses define it."""
+        """Compute the result of the module; subclasses define it.
+
+        Parameters
+        ----------
+        *args, **kwargs : object
+            The arguments of the call.
+
+        Returns
+        -------
+        object
+            The result: tensors.
+
+        Raises
+        ------
+        NotImplementedError
+            If the class does not define it.
+        """
         raise NotImplementedError(f"{type(self).__name__}: forward must be defined, got none")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -123,7 +139,23 @@ class Module:
         return self.forward(*args, **kwargs)
 
     def add_module(self, name: str, module: Module) -> None:
-        """Make a module a child under a name."""
+        """Make a module a child under a name.
+
+        Parameters
+        ----------
+        name : str
+            The name.
+        module : Module
+            The child.
+
+        Examples
+        --------
+        >>> from forerun import torch
+        >>> net = torch.nn.Module()
+        >>> net.add_module("head", torch.nn.Linear(2, 1))
+        >>> [name for name, _ in net.named_parameters()]
+        ['head.weight', 'head.bias']
+        """
         self._modules[name] = module
         object.__setattr__(self, name, module)
         self._changed(name)
@@ -131,7 +163,23 @@ class Module:
     register_module = add_module
 
     def register_buffer(self, name: str, tensor: Array | None) -> None:
-        """Add a tensor that belongs to the module's state and is not trained."""
+        """Add a tensor that belongs to the module's state and is not trained.
+
+        Parameters
+        ----------
+        name : str
+            The name.
+        tensor : Tensor or None
+            The tensor.
+
+        Examples
+        --------
+        >>> from forerun import torch
+        >>> net = torch.nn.Module()
+        >>> net.register_buffer("mean", torch.zeros(2))
+        >>> list(net.state_dict())
+        ['mean']
+        """
         self._buffers[name] = tensor
         object.__setattr__(self, name, tensor)
         self._changed(name)
@@ -211,9 +259,25 @@ class Module:
         return self
 
     def to(self, *args: Any, **kwargs: Any) -> Module:
-        """Move parameters and buffers to a device or dtype; return self.
+        """Move parameters and buffers to a device or dtype.
 
         Those that change are new tensors: make the optimizer afterwards.
+
+        Parameters
+        ----------
+        *args, **kwargs : object
+            A device, a dtype, or both, as for `Tensor.to`.
+
+        Returns
+        -------
+        Module
+            The module itself.
+
+        Examples
+        --------
+        >>> from forerun import torch
+        >>> torch.nn.Linear(2, 1).to(torch.float64).weight.dtype
+        dtype('float64')
         """
         for module in self.modules():
             for name, p in list(module._parameters.items()):
