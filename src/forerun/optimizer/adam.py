@@ -70,6 +70,11 @@ class Adam(Optimizer):
         -------
         tuple of float
             The rate, and epsilon with the correction.
+
+        Examples
+        --------
+        >>> [round(x, 4) for x in Adam().factors(1, 0.25, 0.0)]
+        [0.0791, 0.0]
         """
         root = math.sqrt(1 - self.beta2**t)
         return lr * root / (1 - self.beta1**t), self.epsilon * root
@@ -149,6 +154,11 @@ class AdamW(Adam):
         -------
         tuple of float
             Those of Adam, and 1 - lr * wd.
+
+        Examples
+        --------
+        >>> [round(x, 4) for x in AdamW().factors(1, 0.25, 0.0)]
+        [0.0791, 0.0, 1.0]
         """
         rates = super().factors(t, lr, wd) if self.correct_bias else (lr, self.epsilon)
         return *rates, 1 - lr * wd
@@ -168,6 +178,16 @@ class AdamW(Adam):
             The numbers that `factors` returns.
         wd : float
             The weight decay.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> made, w = AdamW(), np.ones(2)
+        >>> state = made.create_state(0, w)
+        >>> state["t"] += 1
+        >>> made.apply(w, np.ones(2), state, made.factors(1, 0.1, 0.0), 0.0)
+        >>> print(np.round(w, 3))
+        [0.9 0.9]
         """
         rate, epsilon, decay = factors
         if wd:
@@ -231,6 +251,11 @@ class AdaBelief(Adam):
         -------
         tuple of float
             The learning rate.
+
+        Examples
+        --------
+        >>> [round(x, 4) for x in AdaBelief().factors(1, 0.25, 0.0)]
+        [0.0791]
         """
         return (lr * math.sqrt(1 - self.beta2**t) / (1 - self.beta1**t) if self.correct_bias else lr,)
 
@@ -323,6 +348,11 @@ class Nadam(Adam):
         -------
         tuple of float
             The factors of the gradient and of the mean, and 1 / sqrt(1 - beta2**t).
+
+        Examples
+        --------
+        >>> [round(x, 4) for x in Nadam().factors(1, 0.25, 0.0)]
+        [0.25, 0.1411, 31.6228]
         """
         of_gradient = lr * (1 - self._momentum(t)) / (1 - self._product(t))
         of_mean = lr * self._momentum(t + 1) / (1 - self._product(t + 1))
@@ -349,6 +379,16 @@ class Nadam(Adam):
             Its state, which is changed in place.
         of_gradient, of_mean, root : float or array
             The numbers that `factors` returns.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> made, w = Nadam(), np.ones(2)
+        >>> state = made.create_state(0, w)
+        >>> state["t"] += 1
+        >>> made.step(w, np.ones(2), state, *made.factors(1, 0.1, 0.0))
+        >>> print(np.round(w, 3))
+        [0.894 0.894]
         """
         mean, variance = state["mean"], state["variance"]
         mean *= self.beta1
@@ -412,6 +452,11 @@ class Adamax(Optimizer):
         -------
         tuple of float
             The learning rate.
+
+        Examples
+        --------
+        >>> [round(x, 4) for x in Adamax().factors(1, 0.25, 0.0)]
+        [2.5]
         """
         return (lr / (1 - self.beta1**t),)
 

@@ -75,6 +75,16 @@ class RMSProp(Optimizer):
             Its state, which is changed in place.
         lr : float or array
             The learning rate.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> made, w = RMSProp(), np.ones(2)
+        >>> state = made.create_state(0, w)
+        >>> state["t"] += 1
+        >>> made.step(w, np.ones(2), state, *made.factors(1, 0.1, 0.0))
+        >>> print(np.round(w, 3))
+        [0.684 0.684]
         """
         variance = state["variance"]
         variance *= self.rho
@@ -138,6 +148,16 @@ class AdaGrad(Optimizer):
             Its state, which is changed in place.
         lr : float or array
             The learning rate.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> made, w = AdaGrad(), np.ones(2)
+        >>> state = made.create_state(0, w)
+        >>> state["t"] += 1
+        >>> made.step(w, np.ones(2), state, *made.factors(1, 0.1, 0.0))
+        >>> print(np.round(w, 3))
+        [0.9 0.9]
         """
         history = state["history"]
         history += np.square(g)
@@ -192,6 +212,16 @@ class AdaDelta(Optimizer):
             Its state, which is changed in place.
         lr : float or array
             The learning rate.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> made, w = AdaDelta(), np.ones(2)
+        >>> state = made.create_state(0, w)
+        >>> state["t"] += 1
+        >>> made.step(w, np.ones(2), state, *made.factors(1, 0.1, 0.0))
+        >>> print(np.round(w, 5))
+        [0.99968 0.99968]
         """
         variance, steps = state["variance"], state["steps"]
         variance *= self.rho
@@ -253,6 +283,16 @@ class Ftrl(Optimizer):
             The learning rate.
         wd : float
             The weight decay.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> made, w = Ftrl(), np.ones(2)
+        >>> state = made.create_state(0, w)
+        >>> state["t"] += 1
+        >>> made.apply(w, np.ones(2), state, made.factors(1, 0.1, 0.0), 0.0)
+        >>> print(np.round(w, 3))
+        [0.45 0.45]
         """
         (lr,) = factors
         g, z, n = self.prepared(grad), state["z"], state["n"]
@@ -319,6 +359,11 @@ class FTML(Optimizer):
         -------
         tuple of float
             Both numbers; the first is infinite for a learning rate of 0.
+
+        Examples
+        --------
+        >>> [round(x, 4) for x in FTML().factors(1, 0.25, 0.0)]
+        [1.6, 31.6228]
         """
         return (1 - self.beta1**t) / lr if lr else math.inf, 1 / math.sqrt(1 - self.beta2**t)
 
@@ -335,6 +380,16 @@ class FTML(Optimizer):
             Its state, which is changed in place.
         scale, root : float or array
             The numbers that `factors` returns.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> made, w = FTML(), np.ones(2)
+        >>> state = made.create_state(0, w)
+        >>> state["t"] += 1
+        >>> made.step(w, np.ones(2), state, *made.factors(1, 0.1, 0.0))
+        >>> print(np.round(w, 3))
+        [0.9 0.9]
         """
         variance, d, z = state["variance"], state["d"], state["z"]
         variance *= self.beta2

@@ -110,6 +110,11 @@ class LARS(SGD):
         -------
         tuple of float
             The learning rate.
+
+        Examples
+        --------
+        >>> [round(x, 4) for x in LARS().factors(1, 0.25, 0.0)]
+        [0.25]
         """
         return (lr,)
 
@@ -128,6 +133,16 @@ class LARS(SGD):
             The learning rate; 1 if it is scaled, otherwise 0; and the factor of the velocity.
         wd : float
             The weight decay.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> made, w = LARS(), np.ones(2)
+        >>> state = made.create_state(0, w)
+        >>> state["t"] += 1
+        >>> made.apply(w, np.ones(2), state, (0.1, 1.0, 1.0), 0.0)
+        >>> print(np.round(w, 4))
+        [0.9999 0.9999]
         """
         lr, scaled, change = factors
         g, own = self.prepared(grad), _norm(weight)
@@ -199,6 +214,11 @@ class LAMB(Adam):
         -------
         tuple of float
             The learning rate, and the factors of mean and variance; these are 1 without `bias_correction`.
+
+        Examples
+        --------
+        >>> [round(x, 4) for x in LAMB().factors(1, 0.25, 0.0)]
+        [0.25, 10.0, 31.6228]
         """
         if not self.bias_correction:
             return lr, 1.0, 1.0
@@ -219,6 +239,16 @@ class LAMB(Adam):
             The numbers that `factors` returns.
         wd : float
             The weight decay.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> made, w = LAMB(), np.ones(2)
+        >>> state = made.create_state(0, w)
+        >>> state["t"] += 1
+        >>> made.apply(w, np.ones(2), state, made.factors(1, 0.1, 0.0), 0.0)
+        >>> print(np.round(w, 3))
+        [0.9 0.9]
         """
         lr, c1, c2 = factors
         g, mean, variance = self.prepared(grad), state["mean"], state["variance"]
@@ -290,6 +320,16 @@ class LANS(LAMB):
             The numbers that `factors` returns.
         wd : float
             The weight decay.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> made, w = LANS(), np.ones(2)
+        >>> state = made.create_state(0, w)
+        >>> state["t"] += 1
+        >>> made.apply(w, np.ones(2), state, made.factors(1, 0.1, 0.0), 0.0)
+        >>> print(np.round(w, 3))
+        [0.9 0.9]
         """
         lr, c1, c2 = factors
         g, mean, variance = self.prepared(grad), state["mean"], state["variance"]

@@ -64,6 +64,11 @@ class SGD(Optimizer):
         -------
         tuple of float
             The factor.
+
+        Examples
+        --------
+        >>> [round(x, 4) for x in SGD().factors(1, 0.25, 0.0)]
+        [0.25]
         """
         return (lr * self.rescale_grad,) if self._plain(wd) else (lr,)
 
@@ -86,6 +91,16 @@ class SGD(Optimizer):
             The number that `factors` returns.
         wd : float
             The weight decay.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> made, w = SGD(), np.ones(2)
+        >>> state = made.create_state(0, w)
+        >>> state["t"] += 1
+        >>> made.apply(w, np.ones(2), state, made.factors(1, 0.1, 0.0), 0.0)
+        >>> print(np.round(w, 3))
+        [0.9 0.9]
         """
         if self._plain(wd):
             weight -= factors[0] * grad
@@ -105,6 +120,16 @@ class SGD(Optimizer):
             Its state, which is changed in place.
         lr : float or array
             The number that `factors` returns.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> made, w = SGD(), np.ones(2)
+        >>> state = made.create_state(0, w)
+        >>> state["t"] += 1
+        >>> made.step(w, np.ones(2), state, *made.factors(1, 0.1, 0.0))
+        >>> print(np.round(w, 3))
+        [0.9 0.9]
         """
         if not self.momentum:
             weight -= lr * g
@@ -194,6 +219,11 @@ class Signum(Optimizer):
         -------
         tuple of float
             The learning rate, and 1 - lr * wd_lh.
+
+        Examples
+        --------
+        >>> [round(x, 4) for x in Signum().factors(1, 0.25, 0.0)]
+        [0.25, 1.0]
         """
         return lr, 1 - lr * self.wd_lh
 
@@ -210,6 +240,16 @@ class Signum(Optimizer):
             Its state, which is changed in place.
         lr, decay : float or array
             The numbers that `factors` returns.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> made, w = Signum(), np.ones(2)
+        >>> state = made.create_state(0, w)
+        >>> state["t"] += 1
+        >>> made.step(w, np.ones(2), state, *made.factors(1, 0.1, 0.0))
+        >>> print(np.round(w, 3))
+        [0.9 0.9]
         """
         if self.momentum:
             mean = state["mean"]
@@ -264,6 +304,11 @@ class SGLD(Optimizer):
         -------
         tuple of float
             Both numbers.
+
+        Examples
+        --------
+        >>> [round(x, 4) for x in SGLD().factors(1, 0.25, 0.0)]
+        [0.125, 0.5]
         """
         return lr / 2, math.sqrt(lr)
 
@@ -280,6 +325,14 @@ class SGLD(Optimizer):
             Its state, which is changed in place.
         half, deviation : float or array
             The numbers that `factors` returns.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> made, w = SGLD(), np.ones(2)
+        >>> made.step(w, np.ones(2), made.create_state(0, w), *made.factors(1, 0.1, 0.0))
+        >>> bool((w != 1).all())
+        True
         """
         noise = np.random.normal(0.0, 1.0, weight.shape, weight.dtype, device=weight.device)
         weight -= half * g
@@ -335,6 +388,12 @@ class DCASGD(Optimizer):
         -------
         dict
             The state of `Optimizer.create_state`, and a copy of the weight as "previous".
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> sorted(DCASGD().create_state(0, np.ones(2)))
+        ['previous', 't']
         """
         return {**super().create_state(index, weight), "previous": weight.copy()}
 
@@ -353,6 +412,16 @@ class DCASGD(Optimizer):
             The number that `factors` returns.
         wd : float
             The weight decay.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> made, w = DCASGD(), np.ones(2)
+        >>> state = made.create_state(0, w)
+        >>> state["t"] += 1
+        >>> made.apply(w, np.ones(2), state, made.factors(1, 0.1, 0.0), 0.0)
+        >>> print(np.round(w, 3))
+        [0.9 0.9]
         """
         (lr,) = factors
         g, previous = self.prepared(grad), state["previous"]
