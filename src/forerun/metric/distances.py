@@ -52,6 +52,13 @@ class MAE(EvalMetric):
         -------
         tuple of a list of arrays and a number
             The sum, and the number of predictions.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> (total,), n = MAE().batch(np.array([[1.0, 2.0]]), np.array([[2.0, 4.0]]))
+        >>> round(total.item(), 3), n
+        (3.0, 2)
         """
         return [np.abs(sized("MAE", label, pred) - pred).astype("float64").sum()], pred.size
 
@@ -93,6 +100,13 @@ class MSE(EvalMetric):
         -------
         tuple of a list of arrays and a number
             The sum, and the number of predictions.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> (total,), n = MSE().batch(np.array([[1.0, 2.0]]), np.array([[2.0, 4.0]]))
+        >>> round(total.item(), 3), n
+        (5.0, 2)
         """
         return [np.square((sized("MSE", label, pred) - pred).astype("float64")).sum()], pred.size
 
@@ -133,6 +147,11 @@ class RMSE(MSE):
         -------
         float
             The root of the mean.
+
+        Examples
+        --------
+        >>> RMSE().value([8.0], 2)
+        2.0
         """
         return math.sqrt(sums[0] / n)
 
@@ -176,6 +195,13 @@ class MeanPairwiseDistance(EvalMetric):
         -------
         tuple of a list of arrays and a number
             The sum, and the number of vectors.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> (total,), n = MeanPairwiseDistance().batch(np.array([[1.0, 2.0]]), np.array([[2.0, 4.0]]))
+        >>> round(total.item(), 3), n
+        (2.236, 1)
         """
         apart = np.abs(sized("MeanPairwiseDistance", label, pred) - pred).astype("float64")
         return [((apart**self.p).sum(axis=-1) ** (1 / self.p)).sum()], _rows(pred)
@@ -220,6 +246,13 @@ class MeanCosineSimilarity(EvalMetric):
         -------
         tuple of a list of arrays and a number
             The sum, and the number of vectors.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> (total,), n = MeanCosineSimilarity().batch(np.array([[1.0, 2.0]]), np.array([[2.0, 4.0]]))
+        >>> round(total.item(), 3), n
+        (1.0, 1)
         """
         x, y = sized("MeanCosineSimilarity", label, pred).astype("float64"), pred.astype("float64")
         norms = np.sqrt((x * x).sum(axis=-1) * (y * y).sum(axis=-1))
@@ -268,6 +301,13 @@ class PearsonCorrelation(EvalMetric):
         -------
         tuple of a list of arrays and a number
             The sums, and the number of predictions.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> sums, n = PearsonCorrelation().batch(np.array([[1.0, 2.0]]), np.array([[2.0, 4.0]]))
+        >>> [x.item() for x in sums], n
+        ([3.0, 6.0, 5.0, 20.0, 10.0], 2)
         """
         x, y = sized("PearsonCorrelation", label, pred).astype("float64"), pred.astype("float64")
         return [x.sum(), y.sum(), (x * x).sum(), (y * y).sum(), (x * y).sum()], pred.size
@@ -286,6 +326,11 @@ class PearsonCorrelation(EvalMetric):
         -------
         float
             The coefficient; NaN if one of both is constant.
+
+        Examples
+        --------
+        >>> round(PearsonCorrelation().value([3.0, 6.0, 5.0, 20.0, 10.0], 2), 3)
+        1.0
         """
         x, y, xx, yy, xy = (s / n for s in sums)
         below = math.sqrt(max(xx - x * x, 0.0) * max(yy - y * y, 0.0))
