@@ -76,6 +76,13 @@ class SoftmaxCrossEntropyLoss(Loss):
         ------
         ValueError
             If the shapes do not fit.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> print(np.round(SoftmaxCrossEntropyLoss().elements(np.zeros((2, 4)), np.array([0, 3])), 3))
+        [[1.386]
+         [1.386]]
         """
         if self._sparse_label:
             try:
@@ -154,6 +161,13 @@ class SigmoidBinaryCrossEntropyLoss(Loss):
         ------
         ValueError
             If the numbers of elements differ.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> loss = SigmoidBinaryCrossEntropyLoss()
+        >>> print(np.round(loss(np.zeros((2, 2)), np.ones((2, 2)), None, np.array(2.0)), 3))
+        [1.386 1.386]
         """
         return self.averaged(self.elements(pred, label, pos_weight), sample_weight)
 
@@ -178,6 +192,12 @@ class SigmoidBinaryCrossEntropyLoss(Loss):
         ------
         ValueError
             If the numbers of elements differ.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> print(np.round(SigmoidBinaryCrossEntropyLoss().elements(np.zeros((1, 2)), np.array([[0.0, 1.0]])), 3))
+        [[0.693 0.693]]
         """
         label = like("SigmoidBinaryCrossEntropyLoss", label, pred)
         factor = 1 if pos_weight is None else pos_weight
@@ -235,6 +255,12 @@ class KLDivLoss(Loss):
         -------
         array
             The terms, in the shape of `pred`.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> print(np.round(KLDivLoss(from_logits=False).elements(np.zeros((1, 2)), np.array([[0.25, 0.75]])), 3))
+        [[-0.173  0.304]]
         """
         log_p = pred if self._from_logits else npx.log_softmax(pred, axis=self._axis)
         return label * (np.log(label + 1e-12) - log_p)
@@ -295,6 +321,12 @@ class CTCLoss(Loss):
         -------
         array
             The losses, shape (batch,).
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> print(np.round(CTCLoss()(np.zeros((1, 4, 3)), np.array([[0, 1]])), 3))
+        [1.686]
         """
         loss = npx.ctc_loss(
             np.swapaxes(pred, 0, 1) if self._layout == "NTC" and pred.ndim == 3 else pred,

@@ -60,6 +60,12 @@ class HingeLoss(Loss):
         ------
         ValueError
             If the numbers of elements differ.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> print(np.round(HingeLoss().elements(np.array([0.5, -2.0]), np.array([1.0, 1.0])), 3))
+        [0.5 3. ]
         """
         return npx.relu(self._margin - pred * like("HingeLoss", label, pred))
 
@@ -107,6 +113,12 @@ class SquaredHingeLoss(HingeLoss):
         ------
         ValueError
             If the numbers of elements differ.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> print(np.round(SquaredHingeLoss().elements(np.array([0.5, -2.0]), np.array([1.0, 1.0])), 3))
+        [0.25 9.  ]
         """
         return np.square(super().elements(pred, label))
 
@@ -160,6 +172,12 @@ class LogisticLoss(Loss):
         ------
         ValueError
             If the numbers of elements differ.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> print(np.round(LogisticLoss().elements(np.array([0.5, -2.0]), np.array([1.0, 1.0])), 3))
+        [0.474 2.127]
         """
         label = like("LogisticLoss", label, pred)
         return np.logaddexp(pred, 0) - pred * ((label + 1) / 2 if self._signed else label)

@@ -63,6 +63,13 @@ class TripletLoss(Loss):
         ------
         ValueError
             If the numbers of elements differ.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> x = np.zeros((1, 2))
+        >>> TripletLoss()(x, x + 1, x + 2).tolist(), TripletLoss()(x, x + 2, x + 1).tolist()
+        ([0.0], [7.0])
         """
         near = np.square(like("TripletLoss", positive, pred) - pred)
         far = np.square(like("TripletLoss", negative, pred) - pred)
@@ -124,6 +131,13 @@ class CosineEmbeddingLoss(Loss):
         ------
         ValueError
             If the numbers of elements differ.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> x = np.array([[1.0, 0.0]])
+        >>> CosineEmbeddingLoss()(x, x, np.array([1])).tolist(), CosineEmbeddingLoss()(x, x, np.array([-1])).tolist()
+        ([0.0], [1.0])
         """
         other = like("CosineEmbeddingLoss", other, pred)
         norms = np.sqrt(np.square(pred).sum(-1)) * np.sqrt(np.square(other).sum(-1))
@@ -181,6 +195,12 @@ class SDMLLoss(Loss):
         ------
         ValueError
             If the shapes differ, or for fewer than two pairs.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> SDMLLoss()(np.zeros((2, 3)), np.zeros((2, 3))).shape
+        (2,)
         """
         if a.shape != b.shape or a.ndim != 2 or a.shape[0] < 2:
             raise ValueError(

@@ -58,6 +58,12 @@ class L2Loss(Loss):
         ------
         ValueError
             If the numbers of elements differ.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> print(np.round(L2Loss().elements(np.array([0.5, -2.0]), np.array([1.0, 1.0])), 3))
+        [0.25 9.  ]
         """
         return np.square(like("L2Loss", label, pred) - pred)
 
@@ -103,6 +109,12 @@ class L1Loss(Loss):
         ------
         ValueError
             If the numbers of elements differ.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> print(np.round(L1Loss().elements(np.array([0.5, -2.0]), np.array([1.0, 1.0])), 3))
+        [0.5 3. ]
         """
         return np.abs(like("L1Loss", label, pred) - pred)
 
@@ -156,6 +168,12 @@ class HuberLoss(Loss):
         ------
         ValueError
             If the numbers of elements differ.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> print(np.round(HuberLoss().elements(np.array([0.5, -2.0]), np.array([1.0, 1.0])), 3))
+        [0.125 2.5  ]
         """
         error = np.abs(like("HuberLoss", label, pred) - pred)
         return np.where(error > self._rho, error - self._rho / 2, np.square(error) * (0.5 / self._rho))
@@ -222,6 +240,12 @@ class PoissonNLLLoss(Loss):
         ------
         ValueError
             If the numbers of elements differ.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> PoissonNLLLoss(from_logits=False)(np.array([1.0, 1.0]), np.array([2.0, 0.0])).item()
+        1.0
         """
         label = like("PoissonNLLLoss", label, pred)
         loss = np.exp(pred) - label * pred if self._from_logits else pred - label * np.log(pred + epsilon)
