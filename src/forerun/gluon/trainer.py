@@ -147,7 +147,18 @@ class Trainer:
         return self._optimizer.learning_rate
 
     def set_learning_rate(self, lr: float) -> None:
-        """Set the learning rate. Raises ValueError if a scheduler decides it."""
+        """Set the learning rate. Raises ValueError if a scheduler decides it.
+
+        Examples
+        --------
+        >>> from forerun import gluon
+        >>> net = gluon.nn.Dense(1, in_units=1)
+        >>> net.initialize()
+        >>> trainer = gluon.Trainer(net.collect_params(), "sgd")
+        >>> trainer.set_learning_rate(0.5)
+        >>> trainer.learning_rate
+        0.5
+        """
         self._optimizer.set_learning_rate(lr)
 
     def _trained(self) -> list[Copies]:

@@ -94,6 +94,12 @@ class LoadBalancer(tuple[Device, ...]):
         """Return the number of examples of `n` for each device: at least one.
 
         ValueError for fewer examples than devices.
+
+        Examples
+        --------
+        >>> import forerun
+        >>> LoadBalancer([forerun.cpu(0), forerun.cpu(1)]).sizes(6)
+        [3, 3]
         """
         if n < len(self):
             raise ValueError(f"LoadBalancer: examples must be at least one for each of {len(self)} devices, got {n}")

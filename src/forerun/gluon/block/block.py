@@ -336,6 +336,14 @@ class Block:
             Whether each parameter is logged.
         force_reinit : bool, optional
             Whether parameters that are initialised get new values.
+
+        Examples
+        --------
+        >>> from forerun.gluon import nn
+        >>> net = nn.Dense(1, in_units=2)
+        >>> net.initialize("ones")
+        >>> net.weight.data().tolist()
+        [[1.0, 1.0]]
         """
         self.collect_params().initialize(init, ctx, verbose, force_reinit, device=device)
 

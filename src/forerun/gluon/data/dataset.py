@@ -42,6 +42,11 @@ class Dataset:
         """Return the data set of those examples for which a function is true.
 
         All are evaluated now, and made anew later.
+
+        Examples
+        --------
+        >>> list(SimpleDataset([1, 2, 3]).filter(lambda n: n % 2))
+        [1, 3]
         """
         return _Sampled(self, FilterSampler(fn, self))
 
@@ -77,12 +82,24 @@ class Dataset:
         return _Sampled(self, SequentialSampler(size + (index < rest), start))
 
     def take(self, count: int | None) -> Dataset:
-        """Return the first examples, at most `count` of them; None: all."""
+        """Return the first examples, at most `count` of them; None: all.
+
+        Examples
+        --------
+        >>> list(SimpleDataset([1, 2, 3]).take(2))
+        [1, 2]
+        """
         n = len(self)
         return _Sampled(self, SequentialSampler(n if count is None else min(count, n)))
 
     def sample(self, sampler: Sampler) -> Dataset:
-        """Return the data set of the examples whose numbers a sampler gives now. TypeError if it is not a Sampler."""
+        """Return the data set of the examples whose numbers a sampler gives now. TypeError if it is not a Sampler.
+
+        Examples
+        --------
+        >>> list(SimpleDataset("abcd").sample(SequentialSampler(2, 1)))
+        ['b', 'c']
+        """
         if not isinstance(sampler, Sampler):
             raise TypeError(f"sample: sampler must be a Sampler, got {type(sampler).__name__}")
         return _Sampled(self, sampler)

@@ -40,7 +40,16 @@ class Sequential(Block):
     _automatic = True
 
     def add(self, *blocks: Block) -> None:
-        """Append blocks. Raises TypeError for anything else."""
+        """Append blocks. Raises TypeError for anything else.
+
+        Examples
+        --------
+        >>> from forerun.gluon import nn
+        >>> net = nn.Sequential()
+        >>> net.add(nn.Dense(4), nn.Dense(1))
+        >>> len(net)
+        2
+        """
         for block in blocks:
             if not isinstance(block, Block):
                 raise TypeError(f"{type(self).__name__}.add: must be a Block, got {type(block).__name__}")

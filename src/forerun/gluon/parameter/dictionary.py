@@ -96,7 +96,14 @@ class ParameterDict(dict[str, Parameter]):
         return self[name]
 
     def distinct(self) -> list[Parameter]:
-        """Return the parameters in order, shared ones once."""
+        """Return the parameters in order, shared ones once.
+
+        Examples
+        --------
+        >>> p = Parameter("p", shape=2)
+        >>> len(ParameterDict(a=p, b=p).distinct())
+        1
+        """
         return list({id(parameter): parameter for parameter in self.values()}.values())
 
     def initialize(
@@ -135,7 +142,16 @@ class ParameterDict(dict[str, Parameter]):
                 say("info", "%s of shape %s: initialised by %s", parameter.name, parameter.shape, rule)
 
     def zero_grad(self) -> None:
-        """Set all gradients to zero."""
+        """Set all gradients to zero.
+
+        Examples
+        --------
+        >>> params = ParameterDict(a=Parameter("a", shape=2))
+        >>> params.initialize()
+        >>> params.zero_grad()
+        >>> params["a"].grad().tolist()
+        [0.0, 0.0]
+        """
         for parameter in self.distinct():
             parameter.zero_grad()
 

@@ -186,7 +186,17 @@ class Parameter:
             raise ValueError(f"Parameter {self.name}: shape must be known to initialise, got {self._shape}")
 
     def finish_deferred_init(self) -> None:
-        """Make the arrays of a deferred initialisation; an error while the shape is not known."""
+        """Make the arrays of a deferred initialisation; an error while the shape is not known.
+
+        Examples
+        --------
+        >>> p = Parameter("p", shape=(2, -1), allow_deferred_init=True)
+        >>> p.initialize("ones")
+        >>> p.shape = (2, 3)
+        >>> p.finish_deferred_init()
+        >>> p.data().shape
+        (2, 3)
+        """
         deferred = self._deferred
         if deferred is None:
             return
@@ -259,7 +269,15 @@ class Parameter:
         raise RuntimeError(f"Parameter {self.name}: device must be one of {have}, got {wanted}")
 
     def list_data(self) -> list[Array]:
-        """Return the copies, in the order of the devices. Raises as `data` does."""
+        """Return the copies, in the order of the devices. Raises as `data` does.
+
+        Examples
+        --------
+        >>> p = Parameter("p", shape=2)
+        >>> p.initialize("ones")
+        >>> [x.tolist() for x in p.list_data()]
+        [[1.0, 1.0]]
+        """
         if _capture.capturing():
             depend_on(self)
         self._check_ready()
@@ -295,12 +313,28 @@ class Parameter:
         return gradient
 
     def list_grad(self) -> list[Array]:
-        """Return the gradients, in the order of the devices. Raises as `grad` does."""
+        """Return the gradients, in the order of the devices. Raises as `grad` does.
+
+        Examples
+        --------
+        >>> p = Parameter("p", shape=2)
+        >>> p.initialize("ones")
+        >>> [x.tolist() for x in p.list_grad()]
+        [[0.0, 0.0]]
+        """
         self._check_grad()
         return [array.grad for array in self.list_data()]
 
     def list_ctx(self) -> list[Device]:
-        """Return the devices: of the copies, or those that a deferred initialisation will use."""
+        """Return the devices: of the copies, or those that a deferred initialisation will use.
+
+        Examples
+        --------
+        >>> p = Parameter("p", shape=2)
+        >>> p.initialize("ones")
+        >>> len(p.list_ctx())
+        1
+        """
         if (deferred := self._deferred) is not None:
             return list(deferred[1])
         return [array.device for array in self.list_data()]
@@ -312,6 +346,13 @@ class Parameter:
 
         If the values are equal on all devices, that is the result, to the bit; a parameter that is not of floats is the
         first device's. Raises as `data`.
+
+        Examples
+        --------
+        >>> p = Parameter("p", shape=2)
+        >>> p.initialize("ones")
+        >>> p.mean_data().tolist()
+        [1.0, 1.0]
         """
         first, *others = self.list_data()
         if first.dtype.kind != "f" or not others:
@@ -321,13 +362,29 @@ class Parameter:
             return first + sum(apart[1:], apart[0]) / len(self._copies)
 
     def var(self) -> Array:
-        """Return the array that stands for the parameter: the copy of the first device."""
+        """Return the array that stands for the parameter: the copy of the first device.
+
+        Examples
+        --------
+        >>> p = Parameter("p", shape=2)
+        >>> p.initialize("ones")
+        >>> p.var() is p.data()
+        True
+        """
         return self.data()
 
     def set_data(self, data: ArrayLike) -> None:
         """Copy values into all devices, in place; complete a deferred initialisation.
 
         Raises ValueError for values of another shape, RuntimeError before initialisation.
+
+        Examples
+        --------
+        >>> p = Parameter("p", shape=2)
+        >>> p.initialize("ones")
+        >>> p.set_data([2.0, 3.0])
+        >>> p.data().tolist()
+        [2.0, 3.0]
         """
         self.shape = data.shape if hasattr(data, "shape") else numpy.shape(data)  # type: ignore[arg-type]
         if self._deferred is not None:
@@ -340,7 +397,16 @@ class Parameter:
                 array[...] = data
 
     def zero_grad(self) -> None:
-        """Set the gradients to zero on all devices; nothing to do without gradients."""
+        """Set the gradients to zero on all devices; nothing to do without gradients.
+
+        Examples
+        --------
+        >>> p = Parameter("p", shape=2)
+        >>> p.initialize("ones")
+        >>> p.zero_grad()
+        >>> p.grad().tolist()
+        [0.0, 0.0]
+        """
         with autograd.pause():
             for array in self._copies if self._grad_req != "null" else ():
                 array.grad[...] = 0
@@ -378,7 +444,16 @@ class Parameter:
     reset_device = reset_ctx
 
     def cast(self, dtype: DTypeLike) -> None:
-        """Convert data and gradients to a dtype. Raises TypeError for a dtype that arrays cannot have."""
+        """Convert data and gradients to a dtype. Raises TypeError for a dtype that arrays cannot have.
+
+        Examples
+        --------
+        >>> p = Parameter("p", shape=2)
+        >>> p.initialize("ones")
+        >>> p.cast("float16")
+        >>> p.data().dtype
+        dtype('float16')
+        """
         self.dtype = as_dtype("Parameter", dtype)
         with autograd.pause():
             self._copies = [self._attached(array.detach().astype(self.dtype)) for array in self._copies]

@@ -47,7 +47,13 @@ class RecurrentCell(HybridBlock):
     """
 
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
-        """Return shape and layout of each state."""
+        """Return shape and layout of each state.
+
+        Examples
+        --------
+        >>> LSTMCell(4).state_info(2)
+        [{'shape': (2, 4), '__layout__': 'NC'}, {'shape': (2, 4), '__layout__': 'NC'}]
+        """
         raise NotImplementedError(f"{type(self).__name__}: state_info must be defined, got none")
 
     def begin_state(self, batch_size: int = 0, func: Callable[..., Any] | None = None, **settings: Any) -> list[Any]:
@@ -96,7 +102,14 @@ class RecurrentCell(HybridBlock):
         return self.state_info()[0]["shape"][-1] if self.state_info() else before
 
     def reset(self) -> None:
-        """Reset the state that a cell keeps between sequences: a cell without such state resets its inner cells."""
+        """Reset the state that a cell keeps between sequences: a cell without such state resets its inner cells.
+
+        Examples
+        --------
+        >>> from forerun.gluon import rnn
+        >>> cell = rnn.ZoneoutCell(rnn.RNNCell(4), 0.5)
+        >>> cell.reset()
+        """
         for child in self._children.values():
             if isinstance(child, RecurrentCell):
                 child.reset()
