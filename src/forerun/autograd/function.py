@@ -52,7 +52,24 @@ class Function:
         raise NotImplementedError(f"{type(self).__name__}: backward must be defined, got none")
 
     def save_for_backward(self, *arrays: Any) -> None:
-        """Keep arrays for `backward`, as `self.saved_tensors`."""
+        """Keep arrays for `backward`, as `self.saved_tensors`.
+
+        Examples
+        --------
+        >>> from forerun import autograd, np
+        >>> class Square(Function):
+        ...     def forward(self, x):
+        ...         self.save_for_backward(x)
+        ...         return x * x
+        ...     def backward(self, g):
+        ...         (x,) = self.saved_tensors
+        ...         return 2 * x * g
+        >>> x = np.array([3.0]); x.attach_grad()
+        >>> with autograd.record():
+        ...     y = Square()(x)
+        >>> y.backward(); x.grad.tolist()
+        [6.0]
+        """
         self.saved_tensors = arrays
 
     def __call__(self, *inputs: Any) -> Any:
