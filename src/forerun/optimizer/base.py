@@ -280,8 +280,7 @@ class Optimizer:
         --------
         >>> from forerun import np
         >>> sgd, w = create("sgd", learning_rate=0.25), np.ones(2)
-        >>> sgd.update(0, w, np.ones(2), sgd.create_state(0, w))
-        >>> w.tolist()
+        >>> sgd.update(0, w, np.ones(2), sgd.create_state(0, w)); w.tolist()
         [0.75, 0.75]
         """
         if isinstance(index, (list, tuple)):
@@ -411,10 +410,8 @@ class Optimizer:
             The weight, which is changed in place, and its gradient.
         state : dict
             Its state, which is changed in place.
-        factors : tuple
-            The numbers that `factors` returns; `step` gets each as an argument.
-        wd : float
-            The weight decay.
+        factors, wd : tuple, float
+            The numbers that `factors` returns, each of which `step` gets as an argument, and the weight decay.
         """
         g = self.prepared(grad)
         self.step(weight, g + wd * weight if wd else g, state, *factors)
