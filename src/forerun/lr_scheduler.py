@@ -74,7 +74,13 @@ class LRScheduler:
         return self.get_warmup_lr(n) if n < self.warmup_steps else self.rate(n)
 
     def get_warmup_lr(self, num_update: int) -> float:
-        """Return the learning rate of a step in the warm-up."""
+        """Return the learning rate of a step in the warm-up.
+
+        Examples
+        --------
+        >>> LRScheduler(base_lr=0.5, warmup_steps=10).get_warmup_lr(5)
+        0.25
+        """
         if self.warmup_mode == "constant":
             return self.warmup_begin_lr
         return self.warmup_begin_lr + (self.base_lr - self.warmup_begin_lr) * num_update / self.warmup_steps
@@ -125,7 +131,13 @@ class FactorScheduler(LRScheduler):
         self.step, self.factor, self.stop_factor_lr = step, factor, stop_factor_lr
 
     def rate(self, num_update: int) -> float:
-        """Return the base rate times the factor's power."""
+        """Return the base rate times the factor's power.
+
+        Examples
+        --------
+        >>> FactorScheduler(10, 0.5, base_lr=1.0).rate(15)
+        0.5
+        """
         power = max(num_update - 1, 0) // self.step
         return max(self.base_lr * self.factor**power, self.stop_factor_lr) if power else self.base_lr
 
@@ -169,7 +181,13 @@ class MultiFactorScheduler(LRScheduler):
         self.step, self.factor = list(step), factor
 
     def rate(self, num_update: int) -> float:
-        """Return the base rate times the factor, once for each of the steps that is over."""
+        """Return the base rate times the factor, once for each of the steps that is over.
+
+        Examples
+        --------
+        >>> MultiFactorScheduler([10, 20], 0.5, base_lr=1.0).rate(25)
+        0.25
+        """
         return self.base_lr * self.factor ** bisect.bisect_left(self.step, num_update)
 
 

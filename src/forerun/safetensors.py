@@ -238,24 +238,79 @@ class safe_open:
         self._device = None if device is None else resolve(device)
 
     def keys(self) -> list[str]:
-        """Return the names, sorted."""
+        """Return the names, sorted.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from forerun import np
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     size = save_file({"b": np.ones(2), "a": np.zeros(3)}, f"{folder}/x", {"by": "me"})
+        ...     with safe_open(f"{folder}/x") as file:
+        ...         file.keys()
+        ['a', 'b']
+        """
         return sorted(self._contents.tensors)
 
     def offset_keys(self) -> list[str]:
-        """Return the names, in the order of the values."""
+        """Return the names, in the order of the values.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from forerun import np
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     size = save_file({"b": np.ones(2), "a": np.zeros(3)}, f"{folder}/x", {"by": "me"})
+        ...     with safe_open(f"{folder}/x") as file:
+        ...         sorted(file.offset_keys())
+        ['a', 'b']
+        """
         places = self._contents.tensors
         return sorted(places, key=lambda name: (places[name].start, name))
 
     def metadata(self) -> dict[str, str] | None:
-        """Return the texts that the file was given, or None."""
+        """Return the texts that the file was given, or None.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from forerun import np
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     size = save_file({"b": np.ones(2), "a": np.zeros(3)}, f"{folder}/x", {"by": "me"})
+        ...     with safe_open(f"{folder}/x") as file:
+        ...         file.metadata()
+        {'by': 'me'}
+        """
         return self._contents.metadata
 
     def get_tensor(self, name: str) -> Array:
-        """Return an array, read by an operation. KeyError if no array has that name."""
+        """Return an array, read by an operation. KeyError if no array has that name.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from forerun import np
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     size = save_file({"b": np.ones(2), "a": np.zeros(3)}, f"{folder}/x", {"by": "me"})
+        ...     with safe_open(f"{folder}/x") as file:
+        ...         file.get_tensor("b").tolist()
+        [1.0, 1.0]
+        """
         return _read("get_tensor", self._opened(), self._contents.tensors[name], self._device)
 
     def get_slice(self, name: str) -> Slices:
-        """Return an array to be indexed, of which only those rows are read that are asked for."""
+        """Return an array to be indexed, of which only those rows are read that are asked for.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from forerun import np
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     size = save_file({"b": np.ones(2), "a": np.zeros(3)}, f"{folder}/x", {"by": "me"})
+        ...     with safe_open(f"{folder}/x") as file:
+        ...         file.get_slice("a")[1:].tolist()
+        [0.0, 0.0]
+        """
         return Slices(self._opened(), self._contents.tensors[name], self._device)
 
     def _opened(self) -> issue.Opened:

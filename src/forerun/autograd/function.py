@@ -52,7 +52,24 @@ class Function:
         raise NotImplementedError(f"{type(self).__name__}: backward must be defined, got none")
 
     def save_for_backward(self, *arrays: Any) -> None:
-        """Keep arrays for `backward`, as `self.saved_tensors`."""
+        """Keep arrays for `backward`, as `self.saved_tensors`.
+
+        Examples
+        --------
+        >>> from forerun import autograd, np
+        >>> class Square(Function):
+        ...     def forward(self, x):
+        ...         self.save_for_backward(x)
+        ...         return x * x
+        ...     def backward(self, g):
+        ...         (x,) = self.saved_tensors
+        ...         return 2 * x * g
+        >>> x = np.array([3.0]); x.attach_grad()
+        >>> with autograd.record():
+        ...     y = Square()(x)
+        >>> y.backward(); x.grad.tolist()
+        [6.0]
+        """
         self.saved_tensors = arrays
 
     def __call__(self, *inputs: Any) -> Any:
@@ -65,7 +82,39 @@ class Function:
         return outputs if several else outputs[0]
 
     def gradients(self, g: Array, inputs: tuple[Any, ...], attrs: object) -> tuple[Any, ...]:
-        """Return the gradients of all inputs, for the backward pass."""
+        """Return the gradients of all inputs. The backward pass calls it, and it calls `backward`.
+
+        Parameters
+        ----------
+        g : array or tuple of arrays
+            The gradient of each output.
+        inputs : tuple
+            The inputs of the call.
+        attrs : object
+            Has no effect.
+
+        Returns
+        -------
+        tuple
+            A gradient for each input, or None.
+
+        Raises
+        ------
+        ValueError
+            If `backward` returns another number of gradients.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> class Double(Function):
+        ...     def forward(self, x):
+        ...         return 2 * x
+        ...     def backward(self, g):
+        ...         return 2 * g
+        >>> x = np.ones(2)
+        >>> Double().gradients(np.ones(2), (x,), None)[0].tolist()
+        [2.0, 2.0]
+        """
         found = self.backward(*(g if isinstance(g, tuple) else (g,)))
         found = tuple(found) if isinstance(found, (tuple, list)) else (found,)
         if len(found) != len(inputs):

@@ -38,11 +38,28 @@ class Accumulator:
         self.data: list[Any] = [0.0] * n
 
     def add(self, *values: Array | float) -> None:
-        """Add one value to each sum: numbers, or arrays of one element. ValueError for another number of values."""
+        """Add one value to each sum: numbers, or arrays of one element. ValueError for another number of values.
+
+        Examples
+        --------
+        >>> sums = Accumulator(2)
+        >>> sums.add(1.5, 2)
+        >>> sums[0]
+        1.5
+        """
         self.data = [total + _wide(value) for total, value in zip(self.data, values, strict=True)]
 
     def reset(self) -> None:
-        """Set the sums to zero."""
+        """Set the sums to zero.
+
+        Examples
+        --------
+        >>> sums = Accumulator(1)
+        >>> sums.add(1)
+        >>> sums.reset()
+        >>> sums[0]
+        0.0
+        """
         self.data = [0.0] * len(self.data)
 
     def __getitem__(self, index: int) -> float:

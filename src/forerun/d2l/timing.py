@@ -36,26 +36,64 @@ class Timer:
         self.start()
 
     def start(self) -> None:
-        """Start a run."""
+        """Start a run.
+
+        Examples
+        --------
+        >>> timer = Timer()
+        >>> timer.start()
+        >>> timer.stop() >= 0
+        True
+        """
         self._before = _dropped()
         self.tik = time.perf_counter()
 
     def stop(self) -> float:
-        """End a run; return its time."""
+        """End a run; return its time.
+
+        Examples
+        --------
+        >>> Timer().stop() >= 0
+        True
+        """
         self.times.append(time.perf_counter() - self.tik)
         self.dropped.append(_dropped() - self._before)
         return self.times[-1]
 
     def avg(self) -> float:
-        """Return the average time of a run. ZeroDivisionError before the first has ended."""
+        """Return the average time of a run. ZeroDivisionError before the first has ended.
+
+        Examples
+        --------
+        >>> timer = Timer()
+        >>> timer.times = [1.0, 3.0]
+        >>> timer.avg()
+        2.0
+        """
         return sum(self.times) / len(self.times)
 
     def sum(self) -> float:
-        """Return the total time of all runs."""
+        """Return the total time of all runs.
+
+        Examples
+        --------
+        >>> timer = Timer()
+        >>> timer.times = [1.0, 3.0]
+        >>> timer.sum()
+        4.0
+        """
         return sum(self.times)
 
     def cumsum(self) -> list[float]:
-        """Return the cumulative times of the runs."""
+        """Return the cumulative times of the runs.
+
+        Examples
+        --------
+        >>> timer = Timer()
+        >>> timer.times = [1.0, 3.0]
+        >>> timer.cumsum()
+        [1.0, 4.0]
+        """
         sums: list[float] = numpy.array(self.times).cumsum().tolist()
         return sums
 

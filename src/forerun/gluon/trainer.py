@@ -147,7 +147,18 @@ class Trainer:
         return self._optimizer.learning_rate
 
     def set_learning_rate(self, lr: float) -> None:
-        """Set the learning rate. Raises ValueError if a scheduler decides it."""
+        """Set the learning rate. Raises ValueError if a scheduler decides it.
+
+        Examples
+        --------
+        >>> from forerun import gluon
+        >>> net = gluon.nn.Dense(1, in_units=1)
+        >>> net.initialize()
+        >>> trainer = gluon.Trainer(net.collect_params(), "sgd")
+        >>> trainer.set_learning_rate(0.5)
+        >>> trainer.learning_rate
+        0.5
+        """
         self._optimizer.set_learning_rate(lr)
 
     def _trained(self) -> list[Copies]:
@@ -173,8 +184,31 @@ class Trainer:
     def step(self, batch_size: float, ignore_stale_grad: bool = False) -> None:
         """Sum the gradients over devices, and update the parameters with the sums divided by `batch_size`.
 
-        Raises RuntimeError if a gradient has not been written since the last step, on one device or all; with
-        `ignore_stale_grad`, such parameters stay as they are. RuntimeError for parameters that are not initialised.
+        Parameters
+        ----------
+        batch_size : float
+            The number of examples of the batch, on all devices together.
+        ignore_stale_grad : bool, optional
+            Whether parameters without a new gradient stay as they are; otherwise they raise an error.
+
+        Raises
+        ------
+        RuntimeError
+            If a gradient has not been written since the last step, on one device or all, or for parameters that are not
+            initialised.
+
+        Examples
+        --------
+        >>> from forerun import autograd, gluon, np
+        >>> net = gluon.nn.Dense(1, use_bias=False, in_units=1, weight_initializer="ones")
+        >>> net.initialize()
+        >>> trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.5})
+        >>> with autograd.record():
+        ...     loss = net(np.ones((4, 1)))
+        >>> loss.backward()
+        >>> trainer.step(4)
+        >>> net.weight.data().tolist()
+        [[0.5]]
         """
         fresh = self._fresh(ignore_stale_grad)
         if self._shares is not None:
@@ -200,7 +234,34 @@ class Trainer:
                 self._sum(trained)
 
     def update(self, batch_size: float, ignore_stale_grad: bool = False) -> None:
-        """Update the parameters, after `allreduce_grads`. Raises as `step` does."""
+        """Update the parameters, after `allreduce_grads`.
+
+        Parameters
+        ----------
+        batch_size : float
+            The number that gradients are divided by.
+        ignore_stale_grad : bool, optional
+            As for `step`.
+
+        Raises
+        ------
+        RuntimeError
+            As `step` does.
+
+        Examples
+        --------
+        >>> from forerun import autograd, gluon, np
+        >>> net = gluon.nn.Dense(1, use_bias=False, in_units=1, weight_initializer="ones")
+        >>> net.initialize()
+        >>> trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.5}, update_on_kvstore=False)
+        >>> with autograd.record():
+        ...     loss = net(np.ones((4, 1)))
+        >>> loss.backward()
+        >>> trainer.allreduce_grads()
+        >>> trainer.update(4)
+        >>> net.weight.data().tolist()
+        [[0.5]]
+        """
         fresh = self._fresh(ignore_stale_grad)
         with collective_scope() if self._several else nullcontext():
             self._update(fresh, batch_size)
@@ -303,9 +364,30 @@ class Trainer:
         return states
 
     def save_states(self, filename: str | os.PathLike[str], *, wait: bool = True) -> Array:
-        """Write the optimizer's states to an npz file, as `np.savez` does: returns its size, an array.
+        """Write the optimizer's states to an npz file.
 
-        wait: the file is written when the call returns; with wait=False the call returns at once, as `np.save` does.
+        Parameters
+        ----------
+        filename : str or path
+            The name of the file.
+        wait : bool, optional
+            Whether the call returns when the file is written; with False it returns at once, as `np.save` does.
+
+        Returns
+        -------
+        array
+            The size of the file, in bytes.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from forerun import gluon
+        >>> net = gluon.nn.Dense(1, in_units=1)
+        >>> net.initialize()
+        >>> trainer = gluon.Trainer(net.collect_params(), "adam")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     size = trainer.save_states(f"{folder}/adam.states")
+        ...     trainer.load_states(f"{folder}/adam.states")
         """
         values: dict[str, Any] = {
             f"{i}.{name}": value for i, states in self._states.items() for name, value in states[0].items()

@@ -76,20 +76,83 @@ class EvalMetric:
         self.sums: list[Any] = []
 
     def batch(self, label: Array, pred: Array) -> tuple[list[Any], Any]:
-        """Return the sums of one batch, and the number that they are divided by."""
+        """Return the sums of one batch. Subclasses define this.
+
+        Parameters
+        ----------
+        label : array
+            The labels of the batch.
+        pred : array
+            The predictions of the batch.
+
+        Returns
+        -------
+        tuple of a list of arrays and a number
+            The sums, and the number by which they are divided.
+
+        Raises
+        ------
+        NotImplementedError
+            If the class does not define it.
+        """
         raise NotImplementedError(f"{type(self).__name__}: batch must be defined, got none")
 
     def value(self, sums: list[Any], n: float) -> float | numpy.ndarray:
-        """Return the metric, of sums over all batches: numbers, or arrays of NumPy's."""
+        """Return the metric from the sums over all batches.
+
+        Parameters
+        ----------
+        sums : list
+            The sums over all batches: numbers, or NumPy arrays.
+        n : float
+            The number by which they are divided.
+
+        Returns
+        -------
+        float or NumPy array
+            The metric; by default the first sum divided by `n`.
+        """
         found: float | numpy.ndarray = sums[0] / n
         return found
 
     def added(self, before: Array, new: Array) -> Array:
-        """Return a sum over batches and that of one more."""
+        """Return the sum over batches with that of one more.
+
+        Parameters
+        ----------
+        before, new : array
+            The sum so far, and that of the batch.
+
+        Returns
+        -------
+        array
+            The sum of both.
+        """
         return before + new
 
     def update(self, labels: Array | Sequence[Array], preds: Array | Sequence[Array]) -> None:
-        """Take a batch into account. Does not wait."""
+        """Take a batch into account. Does not wait.
+
+        Parameters
+        ----------
+        labels : array or sequence of arrays
+            The labels; of several devices, a list.
+        preds : array or sequence of arrays
+            The predictions, as many.
+
+        Raises
+        ------
+        ValueError
+            If labels and predictions differ in number.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> mae = create("mae")
+        >>> mae.update(np.zeros(2), np.array([1.0, -3.0]))
+        >>> mae.get()
+        ('mae', 2.0)
+        """
         with autograd.pause():
             for label, pred in _pairs(type(self).__name__, labels, preds, self.extra):
                 sums, n = self.batch(label, pred)
@@ -109,7 +172,28 @@ class EvalMetric:
         return list(zip(name, value)) if isinstance(name, list) else [(name, value)]
 
     def update_dict(self, label: dict[str, Any], pred: dict[str, Any]) -> None:
-        """`update` with arrays by name: those of label_names and output_names, or all."""
+        """Take a batch into account whose arrays have names. Does not wait.
+
+        Parameters
+        ----------
+        label : dict of str to array
+            The labels; those in `label_names` count, or all of them.
+        pred : dict of str to array
+            The predictions; those in `output_names` count, or all of them.
+
+        Raises
+        ------
+        KeyError
+            If one of the names is missing.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> mae = create("mae", output_names=["y"])
+        >>> mae.update_dict({"label": np.zeros(2)}, {"y": np.ones(2), "other": np.zeros(2)})
+        >>> mae.get()
+        ('mae', 1.0)
+        """
         labels = [label[name] for name in self.label_names] if self.label_names else list(label.values())
         preds = [pred[name] for name in self.output_names] if self.output_names else list(pred.values())
         self.update(labels, preds)
@@ -163,11 +247,32 @@ class Loss(EvalMetric):
         super().__init__(name, **names)
 
     def update(self, labels: Array | Sequence[Array] | None, preds: Array | Sequence[Array]) -> None:
-        """Take a batch into account. Does not wait."""
+        """Take a batch into account. Does not wait.
+
+        Parameters
+        ----------
+        labels : object
+            Has no effect.
+        preds : array or sequence of arrays
+            The losses.
+        """
         super().update(preds, preds)
 
     def batch(self, label: Array, pred: Array) -> tuple[list[Any], Any]:
-        """Return the sum."""
+        """Return the sum.
+
+        Parameters
+        ----------
+        label : array
+            Has no effect.
+        pred : array
+            The losses.
+
+        Returns
+        -------
+        tuple of a list of arrays and an int
+            The sum, and the number of losses.
+        """
         return [pred.astype("float64").sum()], pred.size
 
 
@@ -211,7 +316,20 @@ class CustomMetric(EvalMetric):
         self._feval, self.extra = feval, allow_extra_outputs
 
     def batch(self, label: Array, pred: Array) -> tuple[list[Any], Any]:
-        """Return the result of the function."""
+        """Return the result of the function.
+
+        Parameters
+        ----------
+        label : array
+            The labels of the batch.
+        pred : array
+            The predictions of the batch.
+
+        Returns
+        -------
+        tuple of a list and a number
+            The sum, and the number by which it is divided.
+        """
         found = self._feval(label.asnumpy(), pred.asnumpy())
         total, n = found if isinstance(found, tuple) else (found, 1)
         return [numpy.float64(total)], n
@@ -256,7 +374,15 @@ class CompositeEvalMetric(EvalMetric):
             metric.reset()
 
     def update(self, labels: Array | Sequence[Array], preds: Array | Sequence[Array]) -> None:
-        """Take a batch into account. Does not wait."""
+        """Take a batch into account. Does not wait.
+
+        Parameters
+        ----------
+        labels : array or sequence of arrays
+            The labels; of several devices, a list.
+        preds : array or sequence of arrays
+            The predictions, as many.
+        """
         for metric in self.metrics:
             metric.update(labels, preds)
 

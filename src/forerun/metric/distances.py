@@ -39,7 +39,27 @@ class MAE(EvalMetric):
         super().__init__(name, **names)
 
     def batch(self, label: Array, pred: Array) -> tuple[list[Any], Any]:
-        """Return the sum of absolute errors."""
+        """Return the sum of absolute errors.
+
+        Parameters
+        ----------
+        label : array
+            The labels of the batch.
+        pred : array
+            The predictions of the batch.
+
+        Returns
+        -------
+        tuple of a list of arrays and a number
+            The sum, and the number of predictions.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> (total,), n = MAE().batch(np.array([[1.0, 2.0]]), np.array([[2.0, 4.0]]))
+        >>> round(total.item(), 3), n
+        (3.0, 2)
+        """
         return [np.abs(sized("MAE", label, pred) - pred).astype("float64").sum()], pred.size
 
 
@@ -67,7 +87,27 @@ class MSE(EvalMetric):
         super().__init__(name, **names)
 
     def batch(self, label: Array, pred: Array) -> tuple[list[Any], Any]:
-        """Return the sum of squared errors."""
+        """Return the sum of squared errors.
+
+        Parameters
+        ----------
+        label : array
+            The labels of the batch.
+        pred : array
+            The predictions of the batch.
+
+        Returns
+        -------
+        tuple of a list of arrays and a number
+            The sum, and the number of predictions.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> (total,), n = MSE().batch(np.array([[1.0, 2.0]]), np.array([[2.0, 4.0]]))
+        >>> round(total.item(), 3), n
+        (5.0, 2)
+        """
         return [np.square((sized("MSE", label, pred) - pred).astype("float64")).sum()], pred.size
 
 
@@ -94,7 +134,25 @@ class RMSE(MSE):
         super().__init__(name, **names)
 
     def value(self, sums: list[float], n: float) -> float:
-        """Return the root."""
+        """Return the root.
+
+        Parameters
+        ----------
+        sums : list
+            The sums over all batches: numbers, or NumPy arrays.
+        n : float
+            The number by which they are divided.
+
+        Returns
+        -------
+        float
+            The root of the mean.
+
+        Examples
+        --------
+        >>> RMSE().value([8.0], 2)
+        2.0
+        """
         return math.sqrt(sums[0] / n)
 
 
@@ -124,7 +182,27 @@ class MeanPairwiseDistance(EvalMetric):
         self.p = p
 
     def batch(self, label: Array, pred: Array) -> tuple[list[Any], Any]:
-        """Return the sum of distances."""
+        """Return the sum of distances.
+
+        Parameters
+        ----------
+        label : array
+            The labels of the batch.
+        pred : array
+            The predictions of the batch.
+
+        Returns
+        -------
+        tuple of a list of arrays and a number
+            The sum, and the number of vectors.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> (total,), n = MeanPairwiseDistance().batch(np.array([[1.0, 2.0]]), np.array([[2.0, 4.0]]))
+        >>> round(total.item(), 3), n
+        (2.236, 1)
+        """
         apart = np.abs(sized("MeanPairwiseDistance", label, pred) - pred).astype("float64")
         return [((apart**self.p).sum(axis=-1) ** (1 / self.p)).sum()], _rows(pred)
 
@@ -155,7 +233,27 @@ class MeanCosineSimilarity(EvalMetric):
         self.eps = eps
 
     def batch(self, label: Array, pred: Array) -> tuple[list[Any], Any]:
-        """Return the sum of cosines."""
+        """Return the sum of cosines.
+
+        Parameters
+        ----------
+        label : array
+            The labels of the batch.
+        pred : array
+            The predictions of the batch.
+
+        Returns
+        -------
+        tuple of a list of arrays and a number
+            The sum, and the number of vectors.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> (total,), n = MeanCosineSimilarity().batch(np.array([[1.0, 2.0]]), np.array([[2.0, 4.0]]))
+        >>> round(total.item(), 3), n
+        (1.0, 1)
+        """
         x, y = sized("MeanCosineSimilarity", label, pred).astype("float64"), pred.astype("float64")
         norms = np.sqrt((x * x).sum(axis=-1) * (y * y).sum(axis=-1))
         return [((x * y).sum(axis=-1) / np.maximum(norms, self.eps)).sum()], _rows(pred)
@@ -190,12 +288,50 @@ class PearsonCorrelation(EvalMetric):
         super().__init__(name, **names)
 
     def batch(self, label: Array, pred: Array) -> tuple[list[Any], Any]:
-        """Return the sums of both, their squares, and their product."""
+        """Return the sums of both, their squares, and their product.
+
+        Parameters
+        ----------
+        label : array
+            The labels of the batch.
+        pred : array
+            The predictions of the batch.
+
+        Returns
+        -------
+        tuple of a list of arrays and a number
+            The sums, and the number of predictions.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> sums, n = PearsonCorrelation().batch(np.array([[1.0, 2.0]]), np.array([[2.0, 4.0]]))
+        >>> [x.item() for x in sums], n
+        ([3.0, 6.0, 5.0, 20.0, 10.0], 2)
+        """
         x, y = sized("PearsonCorrelation", label, pred).astype("float64"), pred.astype("float64")
         return [x.sum(), y.sum(), (x * x).sum(), (y * y).sum(), (x * y).sum()], pred.size
 
     def value(self, sums: list[float], n: float) -> float:
-        """Return the covariance over the root of the variances."""
+        """Return the covariance over the root of the variances.
+
+        Parameters
+        ----------
+        sums : list
+            The sums over all batches: numbers, or NumPy arrays.
+        n : float
+            The number by which they are divided.
+
+        Returns
+        -------
+        float
+            The coefficient; NaN if one of both is constant.
+
+        Examples
+        --------
+        >>> round(PearsonCorrelation().value([3.0, 6.0, 5.0, 20.0, 10.0], 2), 3)
+        1.0
+        """
         x, y, xx, yy, xy = (s / n for s in sums)
         below = math.sqrt(max(xx - x * x, 0.0) * max(yy - y * y, 0.0))
         return (xy - x * y) / below if below else math.nan

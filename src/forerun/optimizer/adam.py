@@ -55,12 +55,44 @@ class Adam(Optimizer):
         self.beta1, self.beta2, self.epsilon = beta1, beta2, epsilon
 
     def factors(self, t: int, lr: float, wd: float) -> tuple[float, ...]:
-        """Return m / c1 / (sqrt(v) / root + epsilon), with both corrections in one factor."""
+        """Return m / c1 / (sqrt(v) / root + epsilon), with both corrections in one factor.
+
+        Parameters
+        ----------
+        t : int
+            The number of the step of this weight, from 1.
+        lr : float
+            The learning rate of the step.
+        wd : float
+            The weight decay.
+
+        Returns
+        -------
+        tuple of float
+            The rate, and epsilon with the correction.
+
+        Examples
+        --------
+        >>> [round(x, 4) for x in Adam().factors(1, 0.25, 0.0)]
+        [0.0791, 0.0]
+        """
         root = math.sqrt(1 - self.beta2**t)
         return lr * root / (1 - self.beta1**t), self.epsilon * root
 
     def step(self, weight: Array, g: Array, state: State, rate: Array | float, epsilon: Array | float) -> None:  # type: ignore[override]
-        """Take one step."""
+        """Take one step.
+
+        Parameters
+        ----------
+        weight : array
+            The weight, which is changed in place.
+        g : array
+            Its gradient, rescaled and clipped; in `Adam` with the weight decay added, in `AdamW` without.
+        state : dict
+            Its state, which is changed in place.
+        rate, epsilon : float or array
+            The numbers that `factors` returns.
+        """
         mean, variance = state["mean"], state["variance"]
         mean *= self.beta1
         mean += (1 - self.beta1) * g
@@ -107,12 +139,56 @@ class AdamW(Adam):
         self.correct_bias = correct_bias
 
     def factors(self, t: int, lr: float, wd: float) -> tuple[float, ...]:
-        """Return those of Adam, and the factor of the weight."""
+        """Return those of Adam, and the factor of the weight.
+
+        Parameters
+        ----------
+        t : int
+            The number of the step of this weight, from 1.
+        lr : float
+            The learning rate of the step.
+        wd : float
+            The weight decay.
+
+        Returns
+        -------
+        tuple of float
+            Those of Adam, and 1 - lr * wd.
+
+        Examples
+        --------
+        >>> [round(x, 4) for x in AdamW().factors(1, 0.25, 0.0)]
+        [0.0791, 0.0, 1.0]
+        """
         rates = super().factors(t, lr, wd) if self.correct_bias else (lr, self.epsilon)
         return *rates, 1 - lr * wd
 
     def apply(self, weight: Array, grad: Array, state: State, factors: tuple[Any, ...], wd: float) -> None:
-        """Decay the weight, then step."""
+        """Decay the weight, then step.
+
+        Parameters
+        ----------
+        weight : array
+            The weight, which is changed in place.
+        grad : array
+            Its gradient, as the backward pass has computed it.
+        state : dict
+            Its state, which is changed in place.
+        factors : tuple
+            The numbers that `factors` returns.
+        wd : float
+            The weight decay.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> made, w = AdamW(), np.ones(2)
+        >>> state = made.create_state(0, w)
+        >>> state["t"] += 1
+        >>> made.apply(w, np.ones(2), state, made.factors(1, 0.1, 0.0), 0.0)
+        >>> print(np.round(w, 3))
+        [0.9 0.9]
+        """
         rate, epsilon, decay = factors
         if wd:
             weight *= decay
@@ -160,11 +236,43 @@ class AdaBelief(Adam):
         self.correct_bias = correct_bias
 
     def factors(self, t: int, lr: float, wd: float) -> tuple[float, ...]:
-        """Return the learning rate, with the correction."""
+        """Return the learning rate, with the correction.
+
+        Parameters
+        ----------
+        t : int
+            The number of the step of this weight, from 1.
+        lr : float
+            The learning rate of the step.
+        wd : float
+            The weight decay.
+
+        Returns
+        -------
+        tuple of float
+            The learning rate.
+
+        Examples
+        --------
+        >>> [round(x, 4) for x in AdaBelief().factors(1, 0.25, 0.0)]
+        [0.0791]
+        """
         return (lr * math.sqrt(1 - self.beta2**t) / (1 - self.beta1**t) if self.correct_bias else lr,)
 
     def step(self, weight: Array, g: Array, state: State, lr: Array | float) -> None:  # type: ignore[override]
-        """Take one step."""
+        """Take one step.
+
+        Parameters
+        ----------
+        weight : array
+            The weight, which is changed in place.
+        g : array
+            Its gradient, rescaled and clipped, with the weight decay added.
+        state : dict
+            Its state, which is changed in place.
+        lr : float or array
+            The number that `factors` returns.
+        """
         mean, variance = state["mean"], state["variance"]
         mean *= self.beta1
         mean += (1 - self.beta1) * g
@@ -225,7 +333,27 @@ class Nadam(Adam):
         return self._products[t]
 
     def factors(self, t: int, lr: float, wd: float) -> tuple[float, ...]:
-        """Return the shares of gradient and mean in the step, and 1 / sqrt(1 - beta2**t)."""
+        """Return the shares of gradient and mean in the step, and 1 / sqrt(1 - beta2**t).
+
+        Parameters
+        ----------
+        t : int
+            The number of the step of this weight, from 1.
+        lr : float
+            The learning rate of the step.
+        wd : float
+            The weight decay.
+
+        Returns
+        -------
+        tuple of float
+            The factors of the gradient and of the mean, and 1 / sqrt(1 - beta2**t).
+
+        Examples
+        --------
+        >>> [round(x, 4) for x in Nadam().factors(1, 0.25, 0.0)]
+        [0.25, 0.1411, 31.6228]
+        """
         of_gradient = lr * (1 - self._momentum(t)) / (1 - self._product(t))
         of_mean = lr * self._momentum(t + 1) / (1 - self._product(t + 1))
         return of_gradient, of_mean, 1 / math.sqrt(1 - self.beta2**t)
@@ -239,7 +367,29 @@ class Nadam(Adam):
         of_mean: Array | float,
         root: Array | float,
     ) -> None:
-        """Take one step."""
+        """Take one step.
+
+        Parameters
+        ----------
+        weight : array
+            The weight, which is changed in place.
+        g : array
+            Its gradient, rescaled and clipped, with the weight decay added.
+        state : dict
+            Its state, which is changed in place.
+        of_gradient, of_mean, root : float or array
+            The numbers that `factors` returns.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> made, w = Nadam(), np.ones(2)
+        >>> state = made.create_state(0, w)
+        >>> state["t"] += 1
+        >>> made.step(w, np.ones(2), state, *made.factors(1, 0.1, 0.0))
+        >>> print(np.round(w, 3))
+        [0.894 0.894]
+        """
         mean, variance = state["mean"], state["variance"]
         mean *= self.beta1
         mean += (1 - self.beta1) * g
@@ -287,11 +437,43 @@ class Adamax(Optimizer):
         self.beta1, self.beta2, self.epsilon = beta1, beta2, epsilon
 
     def factors(self, t: int, lr: float, wd: float) -> tuple[float, ...]:
-        """Return the learning rate, corrected."""
+        """Return the learning rate, corrected.
+
+        Parameters
+        ----------
+        t : int
+            The number of the step of this weight, from 1.
+        lr : float
+            The learning rate of the step.
+        wd : float
+            The weight decay.
+
+        Returns
+        -------
+        tuple of float
+            The learning rate.
+
+        Examples
+        --------
+        >>> [round(x, 4) for x in Adamax().factors(1, 0.25, 0.0)]
+        [2.5]
+        """
         return (lr / (1 - self.beta1**t),)
 
     def step(self, weight: Array, g: Array, state: State, lr: Array | float) -> None:
-        """Take one step."""
+        """Take one step.
+
+        Parameters
+        ----------
+        weight : array
+            The weight, which is changed in place.
+        g : array
+            Its gradient, rescaled and clipped, with the weight decay added.
+        state : dict
+            Its state, which is changed in place.
+        lr : float or array
+            The number that `factors` returns.
+        """
         mean, largest = state["mean"], state["largest"]
         mean *= self.beta1
         mean += (1 - self.beta1) * g

@@ -63,7 +63,29 @@ class RMSProp(Optimizer):
         self.slots = ("variance", "mean", "delta") if centered else ("variance",)
 
     def step(self, weight: Array, g: Array, state: State, lr: Array | float) -> None:
-        """Take one step."""
+        """Take one step.
+
+        Parameters
+        ----------
+        weight : array
+            The weight, which is changed in place.
+        g : array
+            Its gradient, rescaled and clipped, with the weight decay added.
+        state : dict
+            Its state, which is changed in place.
+        lr : float or array
+            The learning rate.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> made, w = RMSProp(), np.ones(2)
+        >>> state = made.create_state(0, w)
+        >>> state["t"] += 1
+        >>> made.step(w, np.ones(2), state, *made.factors(1, 0.1, 0.0))
+        >>> print(np.round(w, 3))
+        [0.684 0.684]
+        """
         variance = state["variance"]
         variance *= self.rho
         variance += (1 - self.rho) * np.square(g)
@@ -114,7 +136,29 @@ class AdaGrad(Optimizer):
         self.epsilon = epsilon if eps is None else eps
 
     def step(self, weight: Array, g: Array, state: State, lr: Array | float) -> None:
-        """Take one step."""
+        """Take one step.
+
+        Parameters
+        ----------
+        weight : array
+            The weight, which is changed in place.
+        g : array
+            Its gradient, rescaled and clipped, with the weight decay added.
+        state : dict
+            Its state, which is changed in place.
+        lr : float or array
+            The learning rate.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> made, w = AdaGrad(), np.ones(2)
+        >>> state = made.create_state(0, w)
+        >>> state["t"] += 1
+        >>> made.step(w, np.ones(2), state, *made.factors(1, 0.1, 0.0))
+        >>> print(np.round(w, 3))
+        [0.9 0.9]
+        """
         history = state["history"]
         history += np.square(g)
         weight -= lr * (g / (np.sqrt(history) + self.epsilon))
@@ -156,7 +200,29 @@ class AdaDelta(Optimizer):
         self.rho, self.epsilon = rho, epsilon
 
     def step(self, weight: Array, g: Array, state: State, lr: Array | float) -> None:
-        """Take one step."""
+        """Take one step.
+
+        Parameters
+        ----------
+        weight : array
+            The weight, which is changed in place.
+        g : array
+            Its gradient, rescaled and clipped, with the weight decay added.
+        state : dict
+            Its state, which is changed in place.
+        lr : float or array
+            The learning rate.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> made, w = AdaDelta(), np.ones(2)
+        >>> state = made.create_state(0, w)
+        >>> state["t"] += 1
+        >>> made.step(w, np.ones(2), state, *made.factors(1, 0.1, 0.0))
+        >>> print(np.round(w, 5))
+        [0.99968 0.99968]
+        """
         variance, steps = state["variance"], state["steps"]
         variance *= self.rho
         variance += (1 - self.rho) * np.square(g)
@@ -203,7 +269,31 @@ class Ftrl(Optimizer):
         self.lamda1, self.beta = lamda1, beta
 
     def apply(self, weight: Array, grad: Array, state: State, factors: tuple[Any, ...], wd: float) -> None:
-        """Take one step."""
+        """Take one step.
+
+        Parameters
+        ----------
+        weight : array
+            The weight, which is changed in place.
+        grad : array
+            Its gradient, as the backward pass has computed it.
+        state : dict
+            Its state, which is changed in place.
+        factors : tuple
+            The learning rate.
+        wd : float
+            The weight decay.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> made, w = Ftrl(), np.ones(2)
+        >>> state = made.create_state(0, w)
+        >>> state["t"] += 1
+        >>> made.apply(w, np.ones(2), state, made.factors(1, 0.1, 0.0), 0.0)
+        >>> print(np.round(w, 3))
+        [0.45 0.45]
+        """
         (lr,) = factors
         g, z, n = self.prepared(grad), state["z"], state["n"]
         root = np.sqrt(n)
@@ -254,11 +344,53 @@ class FTML(Optimizer):
         self.beta1, self.beta2, self.epsilon = beta1, beta2, epsilon
 
     def factors(self, t: int, lr: float, wd: float) -> tuple[float, ...]:
-        """Return (1 - beta1**t) / lr, and 1 / sqrt(1 - beta2**t)."""
+        """Return (1 - beta1**t) / lr, and 1 / sqrt(1 - beta2**t).
+
+        Parameters
+        ----------
+        t : int
+            The number of the step of this weight, from 1.
+        lr : float
+            The learning rate of the step.
+        wd : float
+            The weight decay.
+
+        Returns
+        -------
+        tuple of float
+            Both numbers; the first is infinite for a learning rate of 0.
+
+        Examples
+        --------
+        >>> [round(x, 4) for x in FTML().factors(1, 0.25, 0.0)]
+        [1.6, 31.6228]
+        """
         return (1 - self.beta1**t) / lr if lr else math.inf, 1 / math.sqrt(1 - self.beta2**t)
 
     def step(self, weight: Array, g: Array, state: State, scale: Array, root: Array | float) -> None:  # type: ignore[override]
-        """Take one step."""
+        """Take one step.
+
+        Parameters
+        ----------
+        weight : array
+            The weight, which is changed in place.
+        g : array
+            Its gradient, rescaled and clipped, with the weight decay added.
+        state : dict
+            Its state, which is changed in place.
+        scale, root : float or array
+            The numbers that `factors` returns.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> made, w = FTML(), np.ones(2)
+        >>> state = made.create_state(0, w)
+        >>> state["t"] += 1
+        >>> made.step(w, np.ones(2), state, *made.factors(1, 0.1, 0.0))
+        >>> print(np.round(w, 3))
+        [0.9 0.9]
+        """
         variance, d, z = state["variance"], state["d"], state["z"]
         variance *= self.beta2
         variance += (1 - self.beta2) * np.square(g)

@@ -177,7 +177,20 @@ class Optimizer:
 
     @staticmethod
     def create_optimizer(name: str | Optimizer, **kwargs: Any) -> Optimizer:
-        """`create`, as a method."""
+        """Return an optimizer by its name, as `create` does.
+
+        Parameters
+        ----------
+        name : str or Optimizer
+            The name of a rule, or an optimizer.
+        **kwargs : object
+            Arguments of the rule.
+
+        Returns
+        -------
+        Optimizer
+            The optimizer.
+        """
         return create(name, **kwargs)
 
     @property
@@ -208,7 +221,18 @@ class Optimizer:
         return lr, wd
 
     def create_state(self, index: int, weight: Array) -> State:
-        """Return a new state for a weight: zeros in its shape, dtype and device."""
+        """Return a new state for a weight: zeros in its shape, dtype and device.
+
+        Parameters
+        ----------
+        index, weight : int, array
+            The number of the weight, and the weight.
+
+        Returns
+        -------
+        dict
+            The count of steps, "t", and an array for each name in `slots`.
+        """
         return {
             "t": self.begin_num_update,
             **{name: np.zeros(weight.shape, weight.dtype, device=weight.device) for name in self.slots},
@@ -217,6 +241,18 @@ class Optimizer:
     def create_state_multi_precision(self, index: int, weight: Array) -> State:
         """Return a new state for a weight, with a float32 copy of it where `multi_precision` asks for one.
 
+        Parameters
+        ----------
+        index, weight : int, array
+            The number of the weight, and the weight.
+
+        Returns
+        -------
+        dict
+            The state, of the copy if there is one, which is "master".
+
+        Examples
+        --------
         >>> from forerun import np
         >>> made = create("sgd", momentum=0.9, multi_precision=True)
         >>> state = made.create_state_multi_precision(0, np.ones(2, dtype="float16"))
@@ -229,7 +265,24 @@ class Optimizer:
         return {**self.create_state(index, master), MASTER: master}
 
     def update(self, index: Any, weight: Array, grad: Array, state: Any) -> None:
-        """Update a weight and its state in place, by one step; of lists, each. Never recorded, never waits."""
+        """Update a weight and its state in place, by one step; of lists, each. Never recorded, never waits.
+
+        Parameters
+        ----------
+        index : int, or a list
+            The number of the weight, by which it finds its factors of learning rate and weight decay.
+        weight, grad : array, or a list
+            The weight, which is changed, and its gradient.
+        state : dict, or a list
+            Its state, which is changed. `create_state_multi_precision` has made it.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> sgd, w = create("sgd", learning_rate=0.25), np.ones(2)
+        >>> sgd.update(0, w, np.ones(2), sgd.create_state(0, w)); w.tolist()
+        [0.75, 0.75]
+        """
         if isinstance(index, (list, tuple)):
             return self.update_all(list(zip(index, weight, grad, state, strict=True)))
         item = index, weight, grad, state
@@ -332,11 +385,34 @@ class Optimizer:
         self.num_update = progress
 
     def factors(self, t: int, lr: float, wd: float) -> tuple[float, ...]:
-        """Return the numbers that a step depends on and that may differ from one to the next; `step` gets them."""
+        """Return the numbers that a step depends on and that may differ from one to the next; `step` gets them.
+
+        Parameters
+        ----------
+        t : int
+            The number of the step of this weight, from 1.
+        lr, wd : float
+            The learning rate and the weight decay, with the weight's own factors.
+
+        Returns
+        -------
+        tuple of float
+            The numbers; by default the learning rate alone.
+        """
         return (lr,)
 
     def apply(self, weight: Array, grad: Array, state: State, factors: tuple[Any, ...], wd: float) -> None:
-        """Rescale and clip the gradient, add the weight decay, and step."""
+        """Rescale and clip the gradient, add the weight decay, and step.
+
+        Parameters
+        ----------
+        weight, grad : array
+            The weight, which is changed in place, and its gradient.
+        state : dict
+            Its state, which is changed in place.
+        factors, wd : tuple, float
+            The numbers that `factors` returns, each of which `step` gets as an argument, and the weight decay.
+        """
         g = self.prepared(grad)
         self.step(weight, g + wd * weight if wd else g, state, *factors)
 
@@ -347,7 +423,17 @@ class Optimizer:
         return g if bound is None else np.clip(g, -bound, bound)
 
     def step(self, weight: Array, g: Array, state: State, lr: float | Array) -> None:
-        """Change weight and state in place, as the rule says. state["t"] counts this step already."""
+        """Change weight and state in place, as the rule says. state["t"] counts this step already.
+
+        Parameters
+        ----------
+        weight, g : array
+            The weight, which is changed in place, and its prepared gradient.
+        state : dict
+            Its state, which is changed in place.
+        lr : float or array
+            The learning rate, or the numbers that `factors` returns.
+        """
         raise NotImplementedError(f"{type(self).__name__}: step must be defined, got none")
 
 

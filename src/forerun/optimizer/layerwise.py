@@ -95,11 +95,55 @@ class LARS(SGD):
         return 0.0 if name.endswith(_UNSCALED) else 1.0
 
     def factors(self, t: int, lr: float, wd: float) -> tuple[float, ...]:
-        """Return the learning rate."""
+        """Return the learning rate.
+
+        Parameters
+        ----------
+        t : int
+            The number of the step of this weight, from 1.
+        lr : float
+            The learning rate of the step.
+        wd : float
+            The weight decay.
+
+        Returns
+        -------
+        tuple of float
+            The learning rate.
+
+        Examples
+        --------
+        >>> [round(x, 4) for x in LARS().factors(1, 0.25, 0.0)]
+        [0.25]
+        """
         return (lr,)
 
     def apply(self, weight: Array, grad: Array, state: State, factors: tuple[Any, ...], wd: float) -> None:
-        """Take one step."""
+        """Take one step.
+
+        Parameters
+        ----------
+        weight : array
+            The weight, which is changed in place.
+        grad : array
+            Its gradient, as the backward pass has computed it.
+        state : dict
+            Its state, which is changed in place.
+        factors : tuple
+            The learning rate; 1 if it is scaled, otherwise 0; and the factor of the velocity.
+        wd : float
+            The weight decay.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> made, w = LARS(), np.ones(2)
+        >>> state = made.create_state(0, w)
+        >>> state["t"] += 1
+        >>> made.apply(w, np.ones(2), state, (0.1, 1.0, 1.0), 0.0)
+        >>> print(np.round(w, 4))
+        [0.9999 0.9999]
+        """
         lr, scaled, change = factors
         g, own = self.prepared(grad), _norm(weight)
         norm = _norm(g)
@@ -155,13 +199,57 @@ class LAMB(Adam):
         self.lower_bound, self.upper_bound, self.bias_correction = lower_bound, upper_bound, bias_correction
 
     def factors(self, t: int, lr: float, wd: float) -> tuple[float, ...]:
-        """Return the learning rate, and the corrections: m * c1 / (sqrt(v) * c2 + epsilon)."""
+        """Return the learning rate, and the corrections: m * c1 / (sqrt(v) * c2 + epsilon).
+
+        Parameters
+        ----------
+        t : int
+            The number of the step of this weight, from 1.
+        lr : float
+            The learning rate of the step.
+        wd : float
+            The weight decay.
+
+        Returns
+        -------
+        tuple of float
+            The learning rate, and the factors of mean and variance; these are 1 without `bias_correction`.
+
+        Examples
+        --------
+        >>> [round(x, 4) for x in LAMB().factors(1, 0.25, 0.0)]
+        [0.25, 10.0, 31.6228]
+        """
         if not self.bias_correction:
             return lr, 1.0, 1.0
         return lr, 1 / (1 - self.beta1**t), 1 / math.sqrt(1 - self.beta2**t)
 
     def apply(self, weight: Array, grad: Array, state: State, factors: tuple[Any, ...], wd: float) -> None:
-        """Take one step."""
+        """Take one step.
+
+        Parameters
+        ----------
+        weight : array
+            The weight, which is changed in place.
+        grad : array
+            Its gradient, as the backward pass has computed it.
+        state : dict
+            Its state, which is changed in place.
+        factors : tuple
+            The numbers that `factors` returns.
+        wd : float
+            The weight decay.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> made, w = LAMB(), np.ones(2)
+        >>> state = made.create_state(0, w)
+        >>> state["t"] += 1
+        >>> made.apply(w, np.ones(2), state, made.factors(1, 0.1, 0.0), 0.0)
+        >>> print(np.round(w, 3))
+        [0.9 0.9]
+        """
         lr, c1, c2 = factors
         g, mean, variance = self.prepared(grad), state["mean"], state["variance"]
         mean *= self.beta1
@@ -218,7 +306,31 @@ class LANS(LAMB):
     constants = LAMB.constants
 
     def apply(self, weight: Array, grad: Array, state: State, factors: tuple[Any, ...], wd: float) -> None:
-        """Take one step."""
+        """Take one step.
+
+        Parameters
+        ----------
+        weight : array
+            The weight, which is changed in place.
+        grad : array
+            Its gradient, as the backward pass has computed it.
+        state : dict
+            Its state, which is changed in place.
+        factors : tuple
+            The numbers that `factors` returns.
+        wd : float
+            The weight decay.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> made, w = LANS(), np.ones(2)
+        >>> state = made.create_state(0, w)
+        >>> state["t"] += 1
+        >>> made.apply(w, np.ones(2), state, made.factors(1, 0.1, 0.0), 0.0)
+        >>> print(np.round(w, 3))
+        [0.9 0.9]
+        """
         lr, c1, c2 = factors
         g, mean, variance = self.prepared(grad), state["mean"], state["variance"]
         norm = _norm(g)

@@ -49,7 +49,27 @@ class SGD(Optimizer):
         self.slots = ("velocity",) if momentum else ()
 
     def factors(self, t: int, lr: float, wd: float) -> tuple[float, ...]:
-        """Return the learning rate; where only factors change the gradient, all of them in one."""
+        """Return the learning rate; where only factors change the gradient, all of them in one.
+
+        Parameters
+        ----------
+        t : int
+            The number of the step of this weight, from 1.
+        lr : float
+            The learning rate of the step.
+        wd : float
+            The weight decay.
+
+        Returns
+        -------
+        tuple of float
+            The factor.
+
+        Examples
+        --------
+        >>> [round(x, 4) for x in SGD().factors(1, 0.25, 0.0)]
+        [0.25]
+        """
         return (lr * self.rescale_grad,) if self._plain(wd) else (lr,)
 
     def _plain(self, wd: float) -> bool:
@@ -57,14 +77,60 @@ class SGD(Optimizer):
         return not (own or self.momentum or wd or self.clip_gradient is not None)
 
     def apply(self, weight: Array, grad: Array, state: State, factors: tuple[Any, ...], wd: float) -> None:
-        """As for others, but where only factors change the gradient they are one."""
+        """As for others, but where only factors change the gradient they are one.
+
+        Parameters
+        ----------
+        weight : array
+            The weight, which is changed in place.
+        grad : array
+            Its gradient, as the backward pass has computed it.
+        state : dict
+            Its state, which is changed in place.
+        factors : tuple
+            The number that `factors` returns.
+        wd : float
+            The weight decay.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> made, w = SGD(), np.ones(2)
+        >>> state = made.create_state(0, w)
+        >>> state["t"] += 1
+        >>> made.apply(w, np.ones(2), state, made.factors(1, 0.1, 0.0), 0.0)
+        >>> print(np.round(w, 3))
+        [0.9 0.9]
+        """
         if self._plain(wd):
             weight -= factors[0] * grad
         else:
             super().apply(weight, grad, state, factors, wd)
 
     def step(self, weight: Array, g: Array, state: State, lr: Array | float) -> None:
-        """Take one step."""
+        """Take one step.
+
+        Parameters
+        ----------
+        weight : array
+            The weight, which is changed in place.
+        g : array
+            Its gradient, rescaled and clipped, with the weight decay added.
+        state : dict
+            Its state, which is changed in place.
+        lr : float or array
+            The number that `factors` returns.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> made, w = SGD(), np.ones(2)
+        >>> state = made.create_state(0, w)
+        >>> state["t"] += 1
+        >>> made.step(w, np.ones(2), state, *made.factors(1, 0.1, 0.0))
+        >>> print(np.round(w, 3))
+        [0.9 0.9]
+        """
         if not self.momentum:
             weight -= lr * g
             return
@@ -138,11 +204,53 @@ class Signum(Optimizer):
         self.slots = ("mean",) if momentum else ()
 
     def factors(self, t: int, lr: float, wd: float) -> tuple[float, ...]:
-        """Return the learning rate, and the factor of the weight."""
+        """Return the learning rate, and the factor of the weight.
+
+        Parameters
+        ----------
+        t : int
+            The number of the step of this weight, from 1.
+        lr : float
+            The learning rate of the step.
+        wd : float
+            The weight decay.
+
+        Returns
+        -------
+        tuple of float
+            The learning rate, and 1 - lr * wd_lh.
+
+        Examples
+        --------
+        >>> [round(x, 4) for x in Signum().factors(1, 0.25, 0.0)]
+        [0.25, 1.0]
+        """
         return lr, 1 - lr * self.wd_lh
 
     def step(self, weight: Array, g: Array, state: State, lr: Array | float, decay: Array | float) -> None:  # type: ignore[override]
-        """Take one step."""
+        """Take one step.
+
+        Parameters
+        ----------
+        weight : array
+            The weight, which is changed in place.
+        g : array
+            Its gradient, rescaled and clipped, with the weight decay added.
+        state : dict
+            Its state, which is changed in place.
+        lr, decay : float or array
+            The numbers that `factors` returns.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> made, w = Signum(), np.ones(2)
+        >>> state = made.create_state(0, w)
+        >>> state["t"] += 1
+        >>> made.step(w, np.ones(2), state, *made.factors(1, 0.1, 0.0))
+        >>> print(np.round(w, 3))
+        [0.9 0.9]
+        """
         if self.momentum:
             mean = state["mean"]
             mean *= self.momentum
@@ -181,11 +289,51 @@ class SGLD(Optimizer):
         super().__init__(learning_rate, **settings)
 
     def factors(self, t: int, lr: float, wd: float) -> tuple[float, ...]:
-        """Return half the learning rate, and the deviation of the noise."""
+        """Return half the learning rate, and the deviation of the noise.
+
+        Parameters
+        ----------
+        t : int
+            The number of the step of this weight, from 1.
+        lr : float
+            The learning rate of the step.
+        wd : float
+            The weight decay.
+
+        Returns
+        -------
+        tuple of float
+            Both numbers.
+
+        Examples
+        --------
+        >>> [round(x, 4) for x in SGLD().factors(1, 0.25, 0.0)]
+        [0.125, 0.5]
+        """
         return lr / 2, math.sqrt(lr)
 
     def step(self, weight: Array, g: Array, state: State, half: float | Array, deviation: float | Array) -> None:  # type: ignore[override]
-        """Take one step."""
+        """Take one step.
+
+        Parameters
+        ----------
+        weight : array
+            The weight, which is changed in place.
+        g : array
+            Its gradient, rescaled and clipped, with the weight decay added.
+        state : dict
+            Its state, which is changed in place.
+        half, deviation : float or array
+            The numbers that `factors` returns.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> made, w = SGLD(), np.ones(2)
+        >>> made.step(w, np.ones(2), made.create_state(0, w), *made.factors(1, 0.1, 0.0))
+        >>> bool((w != 1).all())
+        True
+        """
         noise = np.random.normal(0.0, 1.0, weight.shape, weight.dtype, device=weight.device)
         weight -= half * g
         weight += deviation * noise
@@ -227,11 +375,54 @@ class DCASGD(Optimizer):
         self.slots = ("velocity", "previous") if momentum else ("previous",)
 
     def create_state(self, index: int, weight: Array) -> State:
-        """Return a new state, with the weight as it is."""
+        """Return a new state, with the weight as it is.
+
+        Parameters
+        ----------
+        index : int
+            The number of the weight.
+        weight : array
+            The weight.
+
+        Returns
+        -------
+        dict
+            The state of `Optimizer.create_state`, and a copy of the weight as "previous".
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> sorted(DCASGD().create_state(0, np.ones(2)))
+        ['previous', 't']
+        """
         return {**super().create_state(index, weight), "previous": weight.copy()}
 
     def apply(self, weight: Array, grad: Array, state: State, factors: tuple[Any, ...], wd: float) -> None:
-        """Take one step."""
+        """Take one step.
+
+        Parameters
+        ----------
+        weight : array
+            The weight, which is changed in place.
+        grad : array
+            Its gradient, as the backward pass has computed it.
+        state : dict
+            Its state, which is changed in place.
+        factors : tuple
+            The number that `factors` returns.
+        wd : float
+            The weight decay.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> made, w = DCASGD(), np.ones(2)
+        >>> state = made.create_state(0, w)
+        >>> state["t"] += 1
+        >>> made.apply(w, np.ones(2), state, made.factors(1, 0.1, 0.0), 0.0)
+        >>> print(np.round(w, 3))
+        [0.9 0.9]
+        """
         (lr,) = factors
         g, previous = self.prepared(grad), state["previous"]
         whole = g + self.lamda * np.square(g) * (weight - previous)

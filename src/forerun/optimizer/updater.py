@@ -56,7 +56,16 @@ class Updater:
         return self.states[index]
 
     def get_states(self) -> bytes:
-        """Return the states as bytes, in NumPy's npz format. Waits."""
+        """Return the states as bytes, in NumPy's npz format. Waits.
+
+        Examples
+        --------
+        >>> from forerun import np, optimizer
+        >>> update = Updater(optimizer.create("sgd", momentum=0.9))
+        >>> update(0, np.ones(2), np.ones(2))
+        >>> len(update.get_states()) > 0
+        True
+        """
         values: dict[str, Any] = {
             f"{i}.{name}": numpy.asarray(x) for i, state in self.states.items() for name, x in state.items()
         }
@@ -65,7 +74,18 @@ class Updater:
         return file.getvalue()
 
     def set_states(self, states: bytes) -> None:
-        """Load a result of `get_states`: each state is used when its weight is updated next."""
+        """Load a result of `get_states`: each state is used when its weight is updated next.
+
+        Examples
+        --------
+        >>> from forerun import np, optimizer
+        >>> update, again = (Updater(optimizer.create("sgd", momentum=0.9)) for _ in range(2))
+        >>> update(0, np.ones(2), np.ones(2))
+        >>> again.set_states(update.get_states())
+        >>> again(0, np.ones(2), np.ones(2))
+        >>> again.states[0]["t"]
+        2
+        """
         found: dict[int, dict[str, Any]] = {}
         for full, value in np.load(io.BytesIO(states)).items():
             number, _, name = full.partition(".")

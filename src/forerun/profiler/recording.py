@@ -81,10 +81,31 @@ class Recording:
     def stop(self, wait: bool = True, raises: bool = True) -> Trace:
         """Wait for all work, end the recording and return the trace.
 
-        wait: False to leave work that has not ended out of the trace.
-        raises: False to leave unraised errors to later calls.
+        Parameters
+        ----------
+        wait : bool, optional
+            Whether work is waited for; otherwise work that has not ended is left out of the trace.
+        raises : bool, optional
+            Whether the error of a failed operation that no read has raised is raised, after the recording has ended;
+            otherwise it is left to later calls.
 
-        Raises the error of a failed op that no read has raised; the recording has ended then, too.
+        Returns
+        -------
+        Trace
+            The trace.
+
+        Raises
+        ------
+        RuntimeError
+            If it is not recording.
+
+        Examples
+        --------
+        >>> from forerun import np, profiler
+        >>> recording = profiler.record().start()
+        >>> x = np.ones(3) + 1
+        >>> len(recording.stop().ops) > 0
+        True
         """
         if not self.running:
             raise RuntimeError("record: must be recording to be stopped")

@@ -130,7 +130,32 @@ class NetClassifier(ClassifierMixin, _NetEstimator):  # type: ignore[misc]
     """
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> NetClassifier:
-        """Train a new network on examples X and their labels. ValueError if they do not fit."""
+        """Train a new network on examples.
+
+        Parameters
+        ----------
+        X : array_like
+            The examples, along the first axis.
+        y : array_like
+            The labels, shape (examples,).
+
+        Returns
+        -------
+        NetClassifier
+            The estimator itself.
+
+        Raises
+        ------
+        ValueError
+            If they do not fit.
+
+        Examples
+        --------
+        >>> from forerun.gluon import nn
+        >>> model = NetClassifier(nn.Dense(2), epochs=2, random_state=0).fit([[0.0], [1.0]], [0, 1])
+        >>> len(model.losses_)
+        2
+        """
         examples, targets = validate_data(self, X, y, allow_nd=True, dtype="float32")
         check_classification_targets(targets)
         self.classes_, labels = numpy.unique(targets, return_inverse=True)
@@ -188,7 +213,32 @@ class NetRegressor(RegressorMixin, _NetEstimator):  # type: ignore[misc]
     """
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> NetRegressor:
-        """Train a new network on examples X and their targets. ValueError if they do not fit."""
+        """Train a new network on examples.
+
+        Parameters
+        ----------
+        X : array_like
+            The examples, along the first axis.
+        y : array_like
+            The targets, shape (examples,) or (examples, outputs).
+
+        Returns
+        -------
+        NetRegressor
+            The estimator itself.
+
+        Raises
+        ------
+        ValueError
+            If they do not fit.
+
+        Examples
+        --------
+        >>> from forerun.gluon import nn
+        >>> model = NetRegressor(nn.Dense(1), epochs=2, random_state=0).fit([[0.0], [1.0]], [0, 1])
+        >>> len(model.losses_)
+        2
+        """
         x, given = validate_data(self, X, y, allow_nd=True, dtype="float32", multi_output=True, y_numeric=True)
         self._several = given.ndim > 1
         targets = numpy.asarray(given, dtype="float32").reshape(len(given), -1)

@@ -196,6 +196,32 @@ class autograd:
         retain_graph: bool | None = None,
         create_graph: bool = False,
     ) -> tuple[Any, ...]:
-        """Return the gradients of outputs with respect to inputs, as new arrays in a tuple."""
+        """Return the gradients of outputs with respect to inputs.
+
+        Parameters
+        ----------
+        outputs : Tensor or sequence of Tensors
+            The results.
+        inputs : Tensor or sequence of Tensors
+            The tensors that they were computed from.
+        grad_outputs : Tensor or sequence of Tensors, optional
+            The gradients of the outputs; ones by default.
+        retain_graph : bool, optional
+            Whether the tape is kept for another backward pass; None: if `create_graph`.
+        create_graph : bool, optional
+            Whether the gradients can be differentiated again.
+
+        Returns
+        -------
+        tuple
+            The gradients, new tensors.
+
+        Examples
+        --------
+        >>> from forerun import torch
+        >>> x = torch.tensor([3.0], requires_grad=True)
+        >>> torch.autograd.grad((x * x).sum(), x)[0].tolist()
+        [6.0]
+        """
         several = list(inputs) if isinstance(inputs, Sequence) else [inputs]
         return tuple(_grad(outputs, several, grad_outputs, retain_graph, create_graph))

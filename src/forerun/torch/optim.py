@@ -74,6 +74,16 @@ class Optimizer:
 
         set_to_none: they count as missing, so that `step` skips parameters that no gradient reaches until then. Read,
         they are zeros: there is no None here.
+
+        Examples
+        --------
+        >>> from forerun import torch
+        >>> w = torch.nn.Parameter(torch.ones(1))
+        >>> sgd = torch.optim.SGD([w], lr=0.5)
+        >>> w.sum().backward()
+        >>> sgd.zero_grad()
+        >>> w.grad.tolist()
+        [0.0]
         """
         self._without = {}
         for parameter in (p for group in self.param_groups for p in group["params"]):
@@ -82,7 +92,18 @@ class Optimizer:
                 self._without[id(parameter)] = _version(parameter)
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Change the parameters by one step; with a closure, after calling it, and return its loss."""
+        """Change the parameters by one step; with a closure, after calling it, and return its loss.
+
+        Examples
+        --------
+        >>> from forerun import torch
+        >>> w = torch.nn.Parameter(torch.ones(1))
+        >>> sgd = torch.optim.SGD([w], lr=0.5)
+        >>> w.sum().backward()
+        >>> sgd.step()
+        >>> w.tolist()
+        [0.5]
+        """
         loss = None
         if closure is not None:
             with enable_grad():

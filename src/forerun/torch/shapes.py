@@ -87,6 +87,11 @@ def split(x: Array, split_size_or_sections: int | Sequence[int], dim: int = 0) -
     tuple of Tensor
         The parts.
 
+    Raises
+    ------
+    ValueError
+        If the sizes do not add up to the extent of the axis.
+
     Examples
     --------
     >>> from forerun import torch

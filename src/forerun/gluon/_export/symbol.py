@@ -72,11 +72,48 @@ class SymbolBlock(HybridBlock):
         *,
         device: Devices = None,
     ) -> SymbolBlock:
-        """Read a block that `export` wrote. input_names: one for each array that the block takes.
+        """Read a block that `export` wrote.
 
-        Parameters are read from `param_file`, or wait for `initialize`. ValueError for files in another format, or with
-        impossible contents. Nothing in them is executed but registered operations, on arrays: forerun's, and those that
-        the program has registered itself.
+        Nothing in the files is executed but registered operations, on arrays: forerun's, and those that the program has
+        registered itself.
+
+        Parameters
+        ----------
+        symbol_file : str or path
+            The file of the computation.
+        input_names : str or sequence of str
+            A name for each array that the block takes.
+        param_file : str or path, optional
+            The file of the parameters; None if they wait for `initialize`.
+        ctx, device : device or list of devices, optional
+            Where the parameters are made; None for the current device. Both names mean the same.
+        allow_missing : bool, optional
+            Whether the file may lack parameters.
+        ignore_extra : bool, optional
+            Whether the file may have further arrays.
+
+        Returns
+        -------
+        SymbolBlock
+            The block.
+
+        Raises
+        ------
+        ValueError
+            For files in another format or with impossible contents, or another number of names.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from forerun import np
+        >>> from forerun.gluon import SymbolBlock, nn
+        >>> net = nn.Dense(2, in_units=3)
+        >>> net.initialize(); net.hybridize()
+        >>> y = net(np.ones((1, 3)))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     again = SymbolBlock.imports(*net.export(f"{folder}/net")[:1], "data")
+        >>> sorted(again.collect_params())
+        ['bias', 'weight']
         """
         block = SymbolBlock(_read(symbol_file))
         names = [input_names] if isinstance(input_names, str) else list(input_names)

@@ -94,6 +94,12 @@ class LoadBalancer(tuple[Device, ...]):
         """Return the number of examples of `n` for each device: at least one.
 
         ValueError for fewer examples than devices.
+
+        Examples
+        --------
+        >>> import forerun
+        >>> LoadBalancer([forerun.cpu(0), forerun.cpu(1)]).sizes(6)
+        [3, 3]
         """
         if n < len(self):
             raise ValueError(f"LoadBalancer: examples must be at least one for each of {len(self)} devices, got {n}")
@@ -101,7 +107,33 @@ class LoadBalancer(tuple[Device, ...]):
         return list(self._sizes)
 
     def parts(self, data: Array, batch_axis: int = 0) -> list[Any]:
-        """Return views of an array's parts along the batch axis. Raises as `sizes` does."""
+        """Return the devices' parts of an array.
+
+        Parameters
+        ----------
+        data : array
+            The batch.
+        batch_axis : int, optional
+            The axis of examples.
+
+        Returns
+        -------
+        list of arrays
+            A view for each device.
+
+        Raises
+        ------
+        ValueError
+            For fewer examples than devices.
+
+        Examples
+        --------
+        >>> import forerun
+        >>> from forerun import np
+        >>> devices = LoadBalancer([forerun.cpu(0), forerun.cpu(1)])
+        >>> [part.shape for part in devices.parts(np.zeros((6, 2)))]
+        [(3, 2), (3, 2)]
+        """
         bounds = [0, *itertools.accumulate(self.sizes(data.shape[batch_axis]))]
         before = (slice(None),) * (batch_axis % data.ndim)
         return [data[(*before, slice(start, stop))] for start, stop in itertools.pairwise(bounds)]

@@ -146,7 +146,23 @@ class Block:
         return nullcontext()
 
     def register_child(self, block: Block, name: str | None = None) -> None:
-        """Make a block a child, under a name or its number."""
+        """Make a block a child.
+
+        Parameters
+        ----------
+        block : Block
+            The child.
+        name : str, optional
+            Its name in the tree; None for its number among the children.
+
+        Examples
+        --------
+        >>> from forerun.gluon import Block, nn
+        >>> net = Block()
+        >>> net.register_child(nn.Dense(1), "head")
+        >>> list(net.collect_params())
+        ['head.weight', 'head.bias']
+        """
         self._children[name if name is not None else str(len(self._children))] = block
         self._changed("children")
 
@@ -243,11 +259,20 @@ class Block:
         show(summary_of(self, inputs))
 
     def register_op_hook(self, callback: Callable[[str, str, Any], Any], monitor_all: bool = False) -> Hooks:
-        """Call `callback(name, kind, array)` for each array that a layer gives, in the whole tree.
+        """Call a function for each array that a layer returns, in the whole tree. Layers are blocks without children.
 
-        Layers are blocks without children; names say where a layer is and which result it is, such as
-        "0.output" or "0.output1"; kind: the layer's class. monitor_all: also for its inputs and parameters, such as
-        "0.data" and "0.weight". `detach` of the returned object ends the calls.
+        Parameters
+        ----------
+        callback : callable
+            Called as `callback(name, kind, array)`. The name tells the place of the layer and which result it is, such
+            as "0.output" or "0.output1"; the kind is the layer's class.
+        monitor_all : bool, optional
+            Whether it is also called for inputs and parameters of layers, such as "0.data" and "0.weight".
+
+        Returns
+        -------
+        Hooks
+            An object whose `detach` ends the calls.
         """
         places: dict[Block, str] = {}
         for place, block in self._by_place():
@@ -299,7 +324,27 @@ class Block:
         *,
         device: Devices = None,
     ) -> None:
-        """Initialise all parameters on one device or several: own rules first, then `init`, then Uniform(0.07)."""
+        """Initialise all parameters: each by its own rule, else by `init`, else by Uniform(0.07).
+
+        Parameters
+        ----------
+        init : str or Initializer, optional
+            The rule of parameters without one.
+        ctx, device : device or list of devices, optional
+            The device, or several with equal values; None for the current one.
+        verbose : bool, optional
+            Whether each parameter is logged.
+        force_reinit : bool, optional
+            Whether parameters that are initialised get new values.
+
+        Examples
+        --------
+        >>> from forerun.gluon import nn
+        >>> net = nn.Dense(1, in_units=2)
+        >>> net.initialize("ones")
+        >>> net.weight.data().tolist()
+        [[1.0, 1.0]]
+        """
         self.collect_params().initialize(init, ctx, verbose, force_reinit, device=device)
 
     def save_parameters(
@@ -307,8 +352,24 @@ class Block:
     ) -> Array:
         """Write all parameters to a file: safetensors if its name ends in ".safetensors", else npz.
 
-        Returns its size, an array, when the file is written; with wait=False at once, as `np.save` does. RuntimeError
-        before initialisation. deduplicate: shared ones once.
+        Parameters
+        ----------
+        filename : str or path
+            The name of the file.
+        deduplicate : bool, optional
+            Whether a parameter that has several names is written once.
+        wait : bool, optional
+            Whether the call returns when the file is written; with False it returns at once, as `np.save` does.
+
+        Returns
+        -------
+        array
+            The size of the file.
+
+        Raises
+        ------
+        RuntimeError
+            Before initialisation.
         """
         return self.collect_params().save(filename, deduplicate=deduplicate, wait=wait)
 
@@ -323,7 +384,15 @@ class Block:
         *,
         device: Devices = None,
     ) -> None:
-        """Set all parameters from a file (npz, safetensors, MXNet's own); all or none. As `ParameterDict.load`."""
+        """Set all parameters from a file (npz, safetensors, MXNet's own): all or none.
+
+        Parameters
+        ----------
+        filename : str or path
+            The name of the file.
+        ctx, device, allow_missing, ignore_extra, cast_dtype, dtype_source
+            As for `ParameterDict.load`, which also lists the errors.
+        """
         where = device if device is not None else ctx
         self.collect_params().load(filename, where, allow_missing, ignore_extra, "", cast_dtype, dtype_source)
 
@@ -340,6 +409,15 @@ class Block:
     ) -> None:
         """Set all parameters from arrays by name, as `load_parameters` does from a file. Does not wait.
 
+        Parameters
+        ----------
+        param_dict : mapping of str to array
+            The values.
+        ctx, device, allow_missing, ignore_extra, cast_dtype, dtype_source
+            As for `ParameterDict.load`, which also lists the errors.
+
+        Examples
+        --------
         >>> from forerun import np
         >>> from forerun.gluon import nn
         >>> net = nn.Dense(1, in_units=2)
@@ -368,11 +446,25 @@ class Block:
         self.collect_params().zero_grad()
 
     def setattr(self, name: str, value: Array) -> None:
-        """Set an attribute of all parameters."""
+        """Set an attribute of all parameters.
+
+        Parameters
+        ----------
+        name : str
+            The attribute, such as "grad_req" or "lr_mult".
+        value : object
+            Its value.
+        """
         self.collect_params().setattr(name, value)
 
     def reset_ctx(self, ctx: Devices = None, *, device: Devices = None) -> None:
-        """Move all parameters to one device or several."""
+        """Move all parameters to one device or several.
+
+        Parameters
+        ----------
+        ctx, device : device or list of devices, optional
+            The device or devices; None for the current one.
+        """
         self.collect_params().reset_ctx(ctx, device=device)
 
     reset_device = reset_ctx
@@ -380,7 +472,17 @@ class Block:
     def hybridize(self, active: bool = True, **settings: Any) -> None:
         """Capture hybrid blocks in the tree on their first call, and submit them as one program afterwards.
 
-        See `HybridBlock`. settings: `strict`; `static_alloc` and others of MXNet's make no difference.
+        Parameters
+        ----------
+        active : bool, optional
+            Whether calls are captured; False ends it.
+        **settings : object
+            `strict`, as for `HybridBlock.hybridize`; `static_alloc` and others of MXNet's make no difference.
+
+        Raises
+        ------
+        TypeError
+            For other settings.
         """
         check_hybrid_settings(settings)
         if self._automatic:

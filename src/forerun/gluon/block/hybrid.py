@@ -84,25 +84,79 @@ class HybridBlock(Block):
         return function(self.F, *args, **params)
 
     def hybridize(self, active: bool = True, *, strict: bool = False, **settings: Any) -> None:
-        """Capture calls from now on, and submit them as programs. active=False: stop, and drop the programs.
+        """Capture calls from now on, and submit them as programs.
 
-        strict: reading a value raises RuntimeError while a call is captured. Otherwise calls of the block, and those of
-        blocks around it, run as they are written from then on, with one warning; blocks inside that do not read values
-        have programs of their own.
+        Parameters
+        ----------
+        active : bool, optional
+            Whether calls are captured; False ends it and drops the programs.
+        strict : bool, optional
+            Whether reading a value raises RuntimeError while a call is captured. Otherwise calls of the block, and
+            those of blocks around it, run as they are written from then on, with one warning; blocks inside that do not
+            read values have programs of their own.
+        **settings : object
+            MXNet's settings, such as `static_alloc`; they make no difference.
+
+        Raises
+        ------
+        TypeError
+            For settings that MXNet lacks, too.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> from forerun.gluon import nn
+        >>> net = nn.Dense(2, in_units=3)
+        >>> net.initialize(init="ones")
+        >>> net.hybridize()
+        >>> net(np.ones((1, 3))).tolist()
+        [[3.0, 3.0]]
         """
         super().hybridize(active, strict=strict, **settings)
         self._recorded = CaptureCache(self, strict) if active else None
 
     def export(self, path: str, epoch: int = 0, remove_amp_cast: bool = True) -> tuple[str, str]:
-        """Write the block's computation when predicting, and its parameters: path-symbol.json and path-0000.params.
+        """Write the block's computation when predicting, and its parameters.
 
-        Returns both names; `SymbolBlock.imports` reads them, without the block's code, for arrays of the shapes of the
-        first call since `hybridize()`, and any number of examples if that makes no difference. The operations are those
-        that `forward` issues; they are compared with the block on values of their own before anything is written. The
-        formats are forerun's (npz for the parameters, with "arg:" and "aux:" before the names). Waits.
+        `SymbolBlock.imports` reads them, without the block's code, for arrays of the shapes of the first call since
+        `hybridize()`, and any number of examples if that makes no difference. The operations are those that `forward`
+        issues; they are compared with the block on values of their own before anything is written. The formats are
+        forerun's (npz for the parameters, with "arg:" and "aux:" before the names). Waits.
 
-        RuntimeError before `hybridize()` and a call. ValueError if `forward` reads values, or uses anything but
-        forerun's operations on its arguments and parameters, such as host tasks, random numbers or `autograd.Function`.
+        Parameters
+        ----------
+        path : str or path
+            The common beginning of the names of both files.
+        epoch : int, optional
+            The number in the name of the file of parameters, written with four digits.
+        remove_amp_cast : bool, optional
+            Has no effect.
+
+        Returns
+        -------
+        tuple of str
+            The names of both files: path-symbol.json and path-0000.params.
+
+        Raises
+        ------
+        RuntimeError
+            Before `hybridize()` and a call.
+        ValueError
+            If `forward` reads values, or uses anything but forerun's operations on its arguments and parameters, such
+            as host tasks, random numbers or `autograd.Function`.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from forerun import np
+        >>> from forerun.gluon import nn
+        >>> net = nn.Dense(2, in_units=3)
+        >>> net.initialize(); net.hybridize()
+        >>> y = net(np.ones((1, 3)))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     files = net.export(f"{folder}/net")
+        >>> [name[-15:] for name in files]
+        ['net-symbol.json', 'net-0000.params']
         """
         del remove_amp_cast
         if self._recorded is None or self._recorded.automatic or self._recorded.called is None:

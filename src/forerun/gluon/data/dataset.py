@@ -42,13 +42,38 @@ class Dataset:
         """Return the data set of those examples for which a function is true.
 
         All are evaluated now, and made anew later.
+
+        Examples
+        --------
+        >>> list(SimpleDataset([1, 2, 3]).filter(lambda n: n % 2))
+        [1, 3]
         """
         return _Sampled(self, FilterSampler(fn, self))
 
     def shard(self, num_shards: int, index: int) -> Dataset:
-        """Part `index` of `num_shards` parts that follow each other; the first ones may have one example more.
+        """Return one of several parts that follow each other; the first ones may have one example more.
 
-        ValueError unless 0 <= index < num_shards.
+        Parameters
+        ----------
+        num_shards : int
+            The number of parts.
+        index : int
+            The number of the part, from 0.
+
+        Returns
+        -------
+        Dataset
+            The part.
+
+        Raises
+        ------
+        ValueError
+            Unless 0 <= index < num_shards.
+
+        Examples
+        --------
+        >>> list(SimpleDataset(list(range(5))).shard(2, 0))
+        [0, 1, 2]
         """
         if not 0 <= index < num_shards:
             raise ValueError(f"shard: index must be in [0, {num_shards}), got {index}")
@@ -57,23 +82,71 @@ class Dataset:
         return _Sampled(self, SequentialSampler(size + (index < rest), start))
 
     def take(self, count: int | None) -> Dataset:
-        """Return the first examples, at most `count` of them; None: all."""
+        """Return the first examples, at most `count` of them; None: all.
+
+        Examples
+        --------
+        >>> list(SimpleDataset([1, 2, 3]).take(2))
+        [1, 2]
+        """
         n = len(self)
         return _Sampled(self, SequentialSampler(n if count is None else min(count, n)))
 
     def sample(self, sampler: Sampler) -> Dataset:
-        """Return the data set of the examples whose numbers a sampler gives now. TypeError if it is not a Sampler."""
+        """Return the data set of the examples whose numbers a sampler gives now. TypeError if it is not a Sampler.
+
+        Examples
+        --------
+        >>> list(SimpleDataset("abcd").sample(SequentialSampler(2, 1)))
+        ['b', 'c']
+        """
         if not isinstance(sampler, Sampler):
             raise TypeError(f"sample: sampler must be a Sampler, got {type(sampler).__name__}")
         return _Sampled(self, sampler)
 
     def transform(self, fn: Callable[..., Any], lazy: bool = True) -> Dataset:
-        """Return the data set of `fn(*example)`, computed each time it is asked for, or unless `lazy` once, now."""
+        """Return the data set of the results of a function.
+
+        Parameters
+        ----------
+        fn : callable
+            Called with the parts of an example as its arguments.
+        lazy : bool, optional
+            Whether the function is called each time an example is read; otherwise it is called once, now.
+
+        Returns
+        -------
+        Dataset
+            The data set of the results.
+
+        Examples
+        --------
+        >>> list(SimpleDataset([1, 2, 3]).transform(lambda n: -n))
+        [-1, -2, -3]
+        """
         made = _Transformed(self, fn)
         return made if lazy else SimpleDataset(list(made))
 
     def transform_first(self, fn: Callable[[Any], Any], lazy: bool = True) -> Dataset:
-        """Return the data set of examples whose first part went through a function; `lazy` as in `transform`."""
+        """Return the data set of examples of which a function has changed the first part.
+
+        Parameters
+        ----------
+        fn : callable
+            Called with the first part of an example.
+        lazy : bool, optional
+            Whether the function is called each time an example is read; otherwise it is called once, now.
+
+        Returns
+        -------
+        Dataset
+            The data set of the results.
+
+        Examples
+        --------
+        >>> list(SimpleDataset([(1, "a"), (2, "b")]).transform_first(lambda n: -n))
+        [(-1, 'a'), (-2, 'b')]
+        """
         return self.transform(First(fn), lazy)
 
 

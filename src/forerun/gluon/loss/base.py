@@ -46,15 +46,82 @@ class Loss(HybridBlock):
         self._batch_axis = batch_axis
 
     def elements(self, pred: Array, label: Array) -> Array:
-        """Return the loss of each element, before weights and the mean."""
+        """Return the loss of each element, before weights and the mean. Subclasses define this.
+
+        Parameters
+        ----------
+        pred, label : array
+            The predictions and the labels.
+
+        Returns
+        -------
+        array
+            The losses, with the axis of examples.
+
+        Raises
+        ------
+        NotImplementedError
+            If the class does not define it.
+
+        Examples
+        --------
+        >>> from forerun import gluon, np
+        >>> gluon.loss.L1Loss().elements(np.array([[1.0, 2.0]]), np.array([[3.0, 1.0]])).tolist()
+        [[2.0, 1.0]]
+        """
         raise NotImplementedError(f"{type(self).__name__}: elements must be defined, got none")
 
     def forward(self, pred: Array, label: Array, sample_weight: Array | None = None) -> Array:
-        """Return the loss of each example, shape (batch,). Raises ValueError where shapes do not fit."""
+        """Return the loss of each example.
+
+        Parameters
+        ----------
+        pred : array
+            The predictions.
+        label : array
+            The labels.
+        sample_weight : array, optional
+            Factors of the losses, which broadcast to them.
+
+        Returns
+        -------
+        array
+            The mean loss of each example, shape (batch,).
+
+        Raises
+        ------
+        ValueError
+            If the shapes do not fit.
+
+        Examples
+        --------
+        >>> from forerun import gluon, np
+        >>> gluon.loss.L1Loss()(np.array([[1.0, 2.0]]), np.array([[3.0, 1.0]])).tolist()
+        [1.5]
+        """
         return self.averaged(self.elements(*asarrays(pred, label)), sample_weight)
 
     def averaged(self, loss: Array, sample_weight: Array | None = None) -> Array:
-        """Return the losses of elements, weighted, as a mean per example."""
+        """Return the losses of elements, weighted, as a mean for each example.
+
+        Parameters
+        ----------
+        loss : array
+            The losses of elements.
+        sample_weight : array, optional
+            Factors of the losses, which broadcast to them.
+
+        Returns
+        -------
+        array
+            The mean loss of each example, shape (batch,).
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> Loss(weight=2.0).averaged(np.array([[1.0, 3.0], [0.0, 2.0]])).tolist()
+        [4.0, 2.0]
+        """
         if sample_weight is not None:
             loss = loss * sample_weight
         batch = self._batch_axis % loss.ndim

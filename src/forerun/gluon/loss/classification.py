@@ -57,7 +57,33 @@ class SoftmaxCrossEntropyLoss(Loss):
         self._from_logits = from_logits
 
     def elements(self, pred: Array, label: Array) -> Array:
-        """Return the cross entropy, with extent 1 along the axis of classes."""
+        """Return the cross entropy, with extent 1 along the axis of classes.
+
+        Parameters
+        ----------
+        pred : array
+            The scores of classes, or their log-probabilities with `from_logits`.
+        label : array
+            The classes, in the shape of `pred` without the axis of classes or with extent 1 there; or probabilities in
+            the shape of `pred`.
+
+        Returns
+        -------
+        array
+            The losses.
+
+        Raises
+        ------
+        ValueError
+            If the shapes do not fit.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> print(np.round(SoftmaxCrossEntropyLoss().elements(np.zeros((2, 4)), np.array([0, 3])), 3))
+        [[1.386]
+         [1.386]]
+        """
         if self._sparse_label:
             try:
                 return self._of_classes(pred, label)
@@ -113,11 +139,66 @@ class SigmoidBinaryCrossEntropyLoss(Loss):
     def forward(
         self, pred: Array, label: Array, sample_weight: Array | None = None, pos_weight: Array | None = None
     ) -> Array:
-        """Return the loss of each example, shape (batch,). Raises ValueError where shapes do not fit."""
+        """Return the loss of each example.
+
+        Parameters
+        ----------
+        pred : array
+            The scores, or probabilities with `from_sigmoid`.
+        label : array
+            The labels, with as many elements.
+        sample_weight : array, optional
+            Factors of the losses, which broadcast to them.
+        pos_weight : array, optional
+            The factors of the losses of positive labels, which broadcast to `pred`.
+
+        Returns
+        -------
+        array
+            The mean loss of each example, shape (batch,).
+
+        Raises
+        ------
+        ValueError
+            If the numbers of elements differ.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> loss = SigmoidBinaryCrossEntropyLoss()
+        >>> print(np.round(loss(np.zeros((2, 2)), np.ones((2, 2)), None, np.array(2.0)), 3))
+        [1.386 1.386]
+        """
         return self.averaged(self.elements(pred, label, pos_weight), sample_weight)
 
     def elements(self, pred: Array, label: Array, pos_weight: Array | None = None) -> Array:
-        """Return the cross entropy of each element."""
+        """Return the cross entropy of each element.
+
+        Parameters
+        ----------
+        pred : array
+            The scores, or probabilities with `from_sigmoid`.
+        label : array
+            The labels, with as many elements.
+        pos_weight : array, optional
+            The factors of the losses of positive labels.
+
+        Returns
+        -------
+        array
+            The losses, in the shape of `pred`.
+
+        Raises
+        ------
+        ValueError
+            If the numbers of elements differ.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> print(np.round(SigmoidBinaryCrossEntropyLoss().elements(np.zeros((1, 2)), np.array([[0.0, 1.0]])), 3))
+        [[0.693 0.693]]
+        """
         label = like("SigmoidBinaryCrossEntropyLoss", label, pred)
         factor = 1 if pos_weight is None else pos_weight
         if self._from_sigmoid:
@@ -161,7 +242,26 @@ class KLDivLoss(Loss):
         self._axis = axis
 
     def elements(self, pred: Array, label: Array) -> Array:
-        """Return the divergence's terms."""
+        """Return the divergence's terms.
+
+        Parameters
+        ----------
+        pred : array
+            The log-probabilities with `from_logits`, otherwise scores.
+        label : array
+            The probabilities, in the shape of `pred`.
+
+        Returns
+        -------
+        array
+            The terms, in the shape of `pred`.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> print(np.round(KLDivLoss(from_logits=False).elements(np.zeros((1, 2)), np.array([[0.25, 0.75]])), 3))
+        [[-0.173  0.304]]
+        """
         log_p = pred if self._from_logits else npx.log_softmax(pred, axis=self._axis)
         return label * (np.log(label + 1e-12) - log_p)
 
@@ -204,7 +304,30 @@ class CTCLoss(Loss):
         self, pred: Array, label: Array, pred_lengths: Array | None = None, label_lengths: Array | None = None,
         sample_weight: Array | None = None,
     ) -> Array:  # fmt: skip
-        """Return the loss of each example, shape (batch,)."""
+        """Return the loss of each example.
+
+        Parameters
+        ----------
+        pred : array
+            The scores of classes at each step, in the layout of the loss.
+        label : array
+            The classes, in the label's layout.
+        pred_lengths, label_lengths : array, optional
+            The numbers of steps and of labels of each example, shape (batch,); None for all.
+        sample_weight : array, optional
+            Factors of the losses, which broadcast to them.
+
+        Returns
+        -------
+        array
+            The losses, shape (batch,).
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> print(np.round(CTCLoss()(np.zeros((1, 4, 3)), np.array([[0, 1]])), 3))
+        [1.686]
+        """
         loss = npx.ctc_loss(
             np.swapaxes(pred, 0, 1) if self._layout == "NTC" and pred.ndim == 3 else pred,
             np.swapaxes(label, 0, 1) if self._label_layout == "TN" else label,

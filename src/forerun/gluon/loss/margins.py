@@ -42,7 +42,31 @@ class HingeLoss(Loss):
         self._margin = margin
 
     def elements(self, pred: Array, label: Array) -> Array:
-        """Return the hinge loss of each element."""
+        """Return the hinge loss of each element.
+
+        Parameters
+        ----------
+        pred : array
+            The predictions.
+        label : array
+            The labels, with as many elements.
+
+        Returns
+        -------
+        array
+            The loss of each element, in the shape of `pred`.
+
+        Raises
+        ------
+        ValueError
+            If the numbers of elements differ.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> print(np.round(HingeLoss().elements(np.array([0.5, -2.0]), np.array([1.0, 1.0])), 3))
+        [0.5 3. ]
+        """
         return npx.relu(self._margin - pred * like("HingeLoss", label, pred))
 
 
@@ -71,7 +95,31 @@ class SquaredHingeLoss(HingeLoss):
     """
 
     def elements(self, pred: Array, label: Array) -> Array:
-        """Return the square of the hinge loss of each element."""
+        """Return the square of the hinge loss of each element.
+
+        Parameters
+        ----------
+        pred : array
+            The predictions.
+        label : array
+            The labels, with as many elements.
+
+        Returns
+        -------
+        array
+            The loss of each element, in the shape of `pred`.
+
+        Raises
+        ------
+        ValueError
+            If the numbers of elements differ.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> print(np.round(SquaredHingeLoss().elements(np.array([0.5, -2.0]), np.array([1.0, 1.0])), 3))
+        [0.25 9.  ]
+        """
         return np.square(super().elements(pred, label))
 
 
@@ -106,6 +154,30 @@ class LogisticLoss(Loss):
         self._signed = label_format == "signed"
 
     def elements(self, pred: Array, label: Array) -> Array:
-        """Return the loss of each element."""
+        """Return the loss of each element.
+
+        Parameters
+        ----------
+        pred : array
+            The predictions.
+        label : array
+            The labels, with as many elements.
+
+        Returns
+        -------
+        array
+            The loss of each element, in the shape of `pred`.
+
+        Raises
+        ------
+        ValueError
+            If the numbers of elements differ.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> print(np.round(LogisticLoss().elements(np.array([0.5, -2.0]), np.array([1.0, 1.0])), 3))
+        [0.474 2.127]
+        """
         label = like("LogisticLoss", label, pred)
         return np.logaddexp(pred, 0) - pred * ((label + 1) / 2 if self._signed else label)

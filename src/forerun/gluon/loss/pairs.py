@@ -45,7 +45,32 @@ class TripletLoss(Loss):
         self._margin = margin
 
     def forward(self, pred: Array, positive: Array, negative: Array, sample_weight: Array | None = None) -> Array:  # type: ignore[override]
-        """Return the loss of each example, shape (batch,)."""
+        """Return the loss of each example.
+
+        Parameters
+        ----------
+        pred, positive, negative : array
+            The examples, those that must be near them and those that must be far, with as many elements each.
+        sample_weight : array, optional
+            Factors of the losses, which broadcast to them.
+
+        Returns
+        -------
+        array
+            The losses, shape (batch,).
+
+        Raises
+        ------
+        ValueError
+            If the numbers of elements differ.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> x = np.zeros((1, 2))
+        >>> TripletLoss()(x, x + 1, x + 2).tolist(), TripletLoss()(x, x + 2, x + 1).tolist()
+        ([0.0], [7.0])
+        """
         near = np.square(like("TripletLoss", positive, pred) - pred)
         far = np.square(like("TripletLoss", negative, pred) - pred)
         others = tuple(i for i in range(pred.ndim) if i != self._batch_axis % pred.ndim)
@@ -86,7 +111,34 @@ class CosineEmbeddingLoss(Loss):
         self._margin = margin
 
     def forward(self, pred: Array, other: Array, label: Array, sample_weight: Array | None = None) -> Array:  # type: ignore[override]
-        """Return the loss of each example, shape (batch,). ValueError where shapes do not fit."""
+        """Return the loss of each example.
+
+        Parameters
+        ----------
+        pred, other : array
+            The vectors, along the last axis, with as many elements each.
+        label : array
+            1 for pairs that must be near, another number for the others, one for each pair.
+        sample_weight : array, optional
+            Factors of the losses, which broadcast to them.
+
+        Returns
+        -------
+        array
+            The losses, shape (batch,).
+
+        Raises
+        ------
+        ValueError
+            If the numbers of elements differ.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> x = np.array([[1.0, 0.0]])
+        >>> CosineEmbeddingLoss()(x, x, np.array([1])).tolist(), CosineEmbeddingLoss()(x, x, np.array([-1])).tolist()
+        ([0.0], [1.0])
+        """
         other = like("CosineEmbeddingLoss", other, pred)
         norms = np.sqrt(np.square(pred).sum(-1)) * np.sqrt(np.square(other).sum(-1))
         cos = (pred * other).sum(-1) / np.maximum(norms, 1e-12)
@@ -127,7 +179,29 @@ class SDMLLoss(Loss):
         self._smoothing = smoothing_parameter
 
     def forward(self, a: Array, b: Array) -> Array:  # type: ignore[override]
-        """Return the loss of each pair, shape (batch,)."""
+        """Return the loss of each pair.
+
+        Parameters
+        ----------
+        a, b : array
+            The vectors, shape (batch, features) each: the pairs are those of equal rows.
+
+        Returns
+        -------
+        array
+            The losses, shape (batch,).
+
+        Raises
+        ------
+        ValueError
+            If the shapes differ, or for fewer than two pairs.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> SDMLLoss()(np.zeros((2, 3)), np.zeros((2, 3))).shape
+        (2,)
+        """
         if a.shape != b.shape or a.ndim != 2 or a.shape[0] < 2:
             raise ValueError(
                 f"SDMLLoss: shapes must be the same, (batch, features), batch > 1, got {a.shape} and {b.shape}"

@@ -40,7 +40,31 @@ class L2Loss(Loss):
         super().__init__((1.0 if weight is None else weight) / 2, batch_axis)
 
     def elements(self, pred: Array, label: Array) -> Array:
-        """Return the squared error; half of it is in the weight."""
+        """Return the squared error; half of it is in the weight.
+
+        Parameters
+        ----------
+        pred : array
+            The predictions.
+        label : array
+            The labels, with as many elements.
+
+        Returns
+        -------
+        array
+            The loss of each element, in the shape of `pred`.
+
+        Raises
+        ------
+        ValueError
+            If the numbers of elements differ.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> print(np.round(L2Loss().elements(np.array([0.5, -2.0]), np.array([1.0, 1.0])), 3))
+        [0.25 9.  ]
+        """
         return np.square(like("L2Loss", label, pred) - pred)
 
 
@@ -67,7 +91,31 @@ class L1Loss(Loss):
     """
 
     def elements(self, pred: Array, label: Array) -> Array:
-        """Return the absolute error."""
+        """Return the absolute error.
+
+        Parameters
+        ----------
+        pred : array
+            The predictions.
+        label : array
+            The labels, with as many elements.
+
+        Returns
+        -------
+        array
+            The loss of each element, in the shape of `pred`.
+
+        Raises
+        ------
+        ValueError
+            If the numbers of elements differ.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> print(np.round(L1Loss().elements(np.array([0.5, -2.0]), np.array([1.0, 1.0])), 3))
+        [0.5 3. ]
+        """
         return np.abs(like("L1Loss", label, pred) - pred)
 
 
@@ -102,7 +150,31 @@ class HuberLoss(Loss):
         self._rho = rho
 
     def elements(self, pred: Array, label: Array) -> Array:
-        """Quadratic near 0, linear further away."""
+        """Quadratic near 0, linear further away.
+
+        Parameters
+        ----------
+        pred : array
+            The predictions.
+        label : array
+            The labels, with as many elements.
+
+        Returns
+        -------
+        array
+            The loss of each element, in the shape of `pred`.
+
+        Raises
+        ------
+        ValueError
+            If the numbers of elements differ.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> print(np.round(HuberLoss().elements(np.array([0.5, -2.0]), np.array([1.0, 1.0])), 3))
+        [0.125 2.5  ]
+        """
         error = np.abs(like("HuberLoss", label, pred) - pred)
         return np.where(error > self._rho, error - self._rho / 2, np.square(error) * (0.5 / self._rho))
 
@@ -146,9 +218,34 @@ class PoissonNLLLoss(Loss):
         self._from_logits, self._full = from_logits, compute_full
 
     def forward(self, pred: Array, label: Array, sample_weight: Array | None = None, epsilon: float = 1e-8) -> Array:
-        """Return the mean of all losses. epsilon: added to pred inside the logarithm.
+        """Return the mean of all losses.
 
-        ValueError where shapes do not fit.
+        Parameters
+        ----------
+        pred : array
+            The predicted means, or their logarithms with `from_logits`.
+        label : array
+            The labels, with as many elements.
+        sample_weight : array, optional
+            Factors of the losses, which broadcast to them.
+        epsilon : float, optional
+            Added to `pred` inside the logarithm.
+
+        Returns
+        -------
+        array
+            The mean, without axes.
+
+        Raises
+        ------
+        ValueError
+            If the numbers of elements differ.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> PoissonNLLLoss(from_logits=False)(np.array([1.0, 1.0]), np.array([2.0, 0.0])).item()
+        1.0
         """
         label = like("PoissonNLLLoss", label, pred)
         loss = np.exp(pred) - label * pred if self._from_logits else pred - label * np.log(pred + epsilon)

@@ -40,14 +40,45 @@ class Sequential(Block):
     _automatic = True
 
     def add(self, *blocks: Block) -> None:
-        """Append blocks. Raises TypeError for anything else."""
+        """Append blocks. Raises TypeError for anything else.
+
+        Examples
+        --------
+        >>> from forerun.gluon import nn
+        >>> net = nn.Sequential()
+        >>> net.add(nn.Dense(4), nn.Dense(1))
+        >>> len(net)
+        2
+        """
         for block in blocks:
             if not isinstance(block, Block):
                 raise TypeError(f"{type(self).__name__}.add: must be a Block, got {type(block).__name__}")
             self.register_child(block)
 
     def forward(self, x: Array, *args: Any) -> Any:
-        """Apply all blocks, one after the other; the first also gets `args`."""
+        """Apply all blocks, one after the other.
+
+        Parameters
+        ----------
+        x : array
+            The input of the first block.
+        *args : object
+            Its further inputs. If a block returns several results, the next one gets all of them.
+
+        Returns
+        -------
+        array or tuple
+            The results of the last block.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> from forerun.gluon import nn
+        >>> net = nn.Sequential()
+        >>> net.add(nn.Lambda(lambda x: x + 1), nn.Lambda(lambda x: x * 2))
+        >>> net(np.ones(2)).tolist()
+        [4.0, 4.0]
+        """
         for block in self._children.values():
             x = block(x, *args)
             args = ()

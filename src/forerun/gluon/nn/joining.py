@@ -41,7 +41,31 @@ class Concatenate(Sequential):
     def forward(self, x: Array, *args: Any) -> Array:
         """Concatenate the results of the blocks for the same arguments.
 
-        ValueError without blocks, or if shapes do not fit.
+        Parameters
+        ----------
+        x : array
+            The first input of each block.
+        *args : object
+            Further inputs of each block.
+
+        Returns
+        -------
+        array
+            The results along the axis of the block.
+
+        Raises
+        ------
+        ValueError
+            Without blocks, or if the shapes of results do not fit.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> from forerun.gluon import nn
+        >>> net = nn.Concatenate()
+        >>> net.add(nn.Lambda(lambda x: x), nn.Lambda(lambda x: -x))
+        >>> net(np.ones((1, 2))).tolist()
+        [[1.0, 1.0, -1.0, -1.0]]
         """
         if not len(self):
             raise ValueError(f"{type(self).__name__}: there must be a block to run, got none")

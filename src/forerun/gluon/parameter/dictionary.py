@@ -43,20 +43,67 @@ class ParameterDict(dict[str, Parameter]):
         changes.note(self)
 
     def get(self, name: str, default: object = None, **settings: Any) -> Any:
-        """Return the parameter of that name; with settings, a missing one is made with them."""
+        """Return the parameter of a name.
+
+        Parameters
+        ----------
+        name : str
+            The name.
+        default : object, optional
+            The result if there is no such parameter and no settings are given.
+        **settings : object
+            Arguments of `Parameter`: with any, a missing parameter is made with them, and added.
+
+        Returns
+        -------
+        Parameter
+            The parameter, or `default`.
+
+        Examples
+        --------
+        >>> params = ParameterDict()
+        >>> params.get("a", shape=2) is params.get("a"), params.get("b")
+        (True, None)
+        """
         if name not in self and settings:
             settings.setdefault("allow_deferred_init", True)
             self[name] = Parameter(name, **settings)
         return super().get(name, default)
 
     def get_constant(self, name: str, value: Array) -> Parameter:
-        """Return the parameter of that name, made as a constant of `value` if it is missing."""
+        """Return the parameter of a name, made as a constant if it is missing.
+
+        Parameters
+        ----------
+        name : str
+            The name.
+        value : array_like
+            The value of a new constant.
+
+        Returns
+        -------
+        Parameter
+            The parameter.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> ParameterDict().get_constant("two", np.array([2.0])).name
+        'two'
+        """
         if name not in self:
             self[name] = Constant(value, name)
         return self[name]
 
     def distinct(self) -> list[Parameter]:
-        """Return the parameters in order, shared ones once."""
+        """Return the parameters in order, shared ones once.
+
+        Examples
+        --------
+        >>> p = Parameter("p", shape=2)
+        >>> len(ParameterDict(a=p, b=p).distinct())
+        1
+        """
         return list({id(parameter): parameter for parameter in self.values()}.values())
 
     def initialize(
@@ -70,7 +117,23 @@ class ParameterDict(dict[str, Parameter]):
     ) -> None:
         """Initialise each parameter with its own rule, else `init`, else Uniform(0.07).
 
-        verbose: says so of each, to `logging.getLogger("forerun")` as info.
+        Parameters
+        ----------
+        init : str or Initializer, optional
+            The rule of parameters without one.
+        ctx, device : device or list of devices, optional
+            The device or devices; None for the current one. Both names mean the same.
+        verbose : bool, optional
+            Whether each parameter is reported to `logging.getLogger("forerun")`, at level info.
+        force_reinit : bool, optional
+            Whether parameters that are initialised get new values.
+
+        Examples
+        --------
+        >>> params = ParameterDict(a=Parameter("a", shape=2))
+        >>> params.initialize("ones")
+        >>> params["a"].data().tolist()
+        [1.0, 1.0]
         """
         for parameter in self.distinct():
             parameter.initialize(None, ctx, init, force_reinit, device=device)
@@ -79,17 +142,61 @@ class ParameterDict(dict[str, Parameter]):
                 say("info", "%s of shape %s: initialised by %s", parameter.name, parameter.shape, rule)
 
     def zero_grad(self) -> None:
-        """Set all gradients to zero."""
+        """Set all gradients to zero.
+
+        Examples
+        --------
+        >>> params = ParameterDict(a=Parameter("a", shape=2))
+        >>> params.initialize()
+        >>> params.zero_grad()
+        >>> params["a"].grad().tolist()
+        [0.0, 0.0]
+        """
         for parameter in self.distinct():
             parameter.zero_grad()
 
     def setattr(self, name: str, value: Array) -> None:
-        """Set an attribute of all parameters, as in `params.setattr("grad_req", "null")`."""
+        """Set an attribute of all parameters.
+
+        Parameters
+        ----------
+        name : str
+            The attribute.
+        value : object
+            Its value.
+
+        Examples
+        --------
+        >>> params = ParameterDict(a=Parameter("a", shape=2))
+        >>> params.setattr("grad_req", "null")
+        >>> params["a"].grad_req
+        'null'
+        """
         for parameter in self.distinct():
             setattr(parameter, name, value)
 
     def reset_ctx(self, ctx: Devices = None, *, device: Devices = None) -> None:
-        """Move all parameters to one device or several."""
+        """Move all parameters to one device or several.
+
+        Parameters
+        ----------
+        ctx, device : device or list of devices, optional
+            The device or devices; None for the current one. Both names mean the same.
+
+        Raises
+        ------
+        RuntimeError
+            Before initialisation.
+
+        Examples
+        --------
+        >>> import forerun
+        >>> params = ParameterDict(a=Parameter("a", shape=2))
+        >>> params.initialize()
+        >>> params.reset_ctx(forerun.cpu(1))
+        >>> params["a"].list_ctx()
+        [cpu(1)]
+        """
         for parameter in self.distinct():
             parameter.reset_ctx(ctx, device=device)
 
@@ -105,9 +212,42 @@ class ParameterDict(dict[str, Parameter]):
     ) -> Array:
         """Write the values to a file: in the safetensors format if its name ends in ".safetensors", else as npz.
 
-        Returns the file's size, an array, when the file is written; with wait=False at once, as `np.save` does.
-        strip_prefix: taken off the names, which must begin so (ValueError). deduplicate: a parameter that has several
-        names is written under the first. Values: `Parameter.mean_data()`.
+        The values are those of `Parameter.mean_data()`.
+
+        Parameters
+        ----------
+        filename : str or path
+            The name of the file.
+        strip_prefix : str, optional
+            Removed from the names, which must begin with it.
+        deduplicate : bool, optional
+            Whether a parameter that has several names is written only under the first.
+        wait : bool, optional
+            Whether the call returns when the file is written; with False it returns at once, as `np.save` does.
+
+        Returns
+        -------
+        array
+            The size of the file, in bytes.
+
+        Raises
+        ------
+        ValueError
+            If a name does not begin with `strip_prefix`.
+        RuntimeError
+            Before initialisation.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> params = ParameterDict(a=Parameter("a", shape=2))
+        >>> params.initialize("ones")
+        >>> other = ParameterDict(a=Parameter("a", shape=2))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     size = params.save(f"{folder}/some.params")
+        ...     other.load(f"{folder}/some.params")
+        >>> other["a"].data().tolist()
+        [1.0, 1.0]
         """
         wrong = [name for name in self if not name.startswith(strip_prefix)]
         if wrong:
@@ -132,14 +272,45 @@ class ParameterDict(dict[str, Parameter]):
         *,
         device: Devices = None,
     ) -> None:
-        """Set the parameters from a file in one of the formats npz, safetensors, and MXNet's own.
+        """Set the parameters from a file in one of the formats npz, safetensors, and MXNet's own. On an error, nothing
+        changes.
 
-        Those that are not initialised are, on the device(s). restore_prefix: put before the file's names; "arg:" and
-        "aux:", which MXNet's `export` writes, are left out. cast_dtype: values of another dtype are cast to the
-        parameter's, or the parameter to theirs (dtype_source="saved").
+        "arg:" and "aux:", which MXNet's `export` writes before names, are left out.
 
-        Raises ValueError if the file lacks a parameter or has one more (unless allowed), or for another shape;
-        TypeError for another dtype. Then nothing has changed.
+        Parameters
+        ----------
+        filename : str or path
+            The name of the file.
+        ctx, device : device or list of devices, optional
+            Where parameters that are not initialised are made; None for the current device. Both names mean the same.
+        allow_missing : bool, optional
+            Whether the file may lack parameters; these keep their values.
+        ignore_extra : bool, optional
+            Whether the file may have further arrays.
+        restore_prefix : str, optional
+            Put before the file's names.
+        cast_dtype : bool, optional
+            Whether values of another dtype are cast.
+        dtype_source : str, optional
+            "current" casts values to the parameter's dtype; "saved" casts the parameter to theirs.
+
+        Raises
+        ------
+        ValueError
+            If the file lacks a parameter or has one more, unless allowed, or for another shape.
+        TypeError
+            For another dtype, unless it is cast.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from forerun import np
+        >>> params = ParameterDict(a=Parameter("a", shape=2))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     size = np.savez(f"{folder}/some.npz", a=np.ones(2))
+        ...     params.load(f"{folder}/some.npz")
+        >>> params["a"].data().tolist()
+        [1.0, 1.0]
         """
         values = {restore_prefix + name: value for name, value in load(filename).items()}
         where = device if device is not None else ctx

@@ -145,10 +145,32 @@ class Parameter:
         *,
         device: Devices = None,
     ) -> None:
-        """Initialise the array on one device or several (`ctx` and `device` mean the same), with equal values on all.
+        """Initialise the array on one device or several, with equal values on all.
 
-        The rule is `init`, else the parameter's own, else `default_init`, else Uniform(0.07). An initialised parameter
-        is unchanged unless `force_reinit`. Raises ValueError if the shape is not known and may not be deferred.
+        The rule is `init`, else the parameter's own, else `default_init`, else Uniform(0.07).
+
+        Parameters
+        ----------
+        init : str or Initializer, optional
+            The rule.
+        ctx, device : device or list of devices, optional
+            The device or devices; None for the current one. Both names mean the same.
+        default_init : str or Initializer, optional
+            The rule where neither `init` nor the parameter has one.
+        force_reinit : bool, optional
+            Whether a parameter that is initialised gets new values; otherwise it is unchanged.
+
+        Raises
+        ------
+        ValueError
+            If the shape is not known and may not be deferred.
+
+        Examples
+        --------
+        >>> p = Parameter("p", shape=2)
+        >>> p.initialize("ones")
+        >>> p.data().tolist()
+        [1.0, 1.0]
         """
         if (self._copies or self._deferred is not None) and not force_reinit:
             return
@@ -164,7 +186,17 @@ class Parameter:
             raise ValueError(f"Parameter {self.name}: shape must be known to initialise, got {self._shape}")
 
     def finish_deferred_init(self) -> None:
-        """Make the arrays of a deferred initialisation; an error while the shape is not known."""
+        """Make the arrays of a deferred initialisation; an error while the shape is not known.
+
+        Examples
+        --------
+        >>> p = Parameter("p", shape=(2, -1), allow_deferred_init=True)
+        >>> p.initialize("ones")
+        >>> p.shape = (2, 3)
+        >>> p.finish_deferred_init()
+        >>> p.data().shape
+        (2, 3)
+        """
         deferred = self._deferred
         if deferred is None:
             return
@@ -192,10 +224,33 @@ class Parameter:
         return array
 
     def data(self, ctx: DeviceLike = None, *, device: DeviceLike = None) -> Array:
-        """Return the array on a device; without one, the copy of the first device it was initialised on.
+        """Return the array on a device.
 
-        Raises UninitializedError (a RuntimeError) before initialisation, DeferredInitializationError (one of these)
-        while the shape is awaited, RuntimeError for a device without a copy.
+        Parameters
+        ----------
+        ctx, device : device, optional
+            The device; None for the first one on which the parameter was initialised. Both names mean the same.
+
+        Returns
+        -------
+        array
+            The parameter's array itself, not a copy.
+
+        Raises
+        ------
+        UninitializedError
+            Before initialisation. It is a RuntimeError.
+        DeferredInitializationError
+            While the shape is awaited. It is an UninitializedError.
+        RuntimeError
+            For a device on which the parameter has no array.
+
+        Examples
+        --------
+        >>> p = Parameter("p", shape=2)
+        >>> p.initialize("zeros")
+        >>> p.data().shape
+        (2,)
         """
         if _capture.capturing():
             depend_on(self)
@@ -214,25 +269,72 @@ class Parameter:
         raise RuntimeError(f"Parameter {self.name}: device must be one of {have}, got {wanted}")
 
     def list_data(self) -> list[Array]:
-        """Return the copies, in the order of the devices. Raises as `data` does."""
+        """Return the copies, in the order of the devices. Raises as `data` does.
+
+        Examples
+        --------
+        >>> p = Parameter("p", shape=2)
+        >>> p.initialize("ones")
+        >>> [x.tolist() for x in p.list_data()]
+        [[1.0, 1.0]]
+        """
         if _capture.capturing():
             depend_on(self)
         self._check_ready()
         return list(self._copies)
 
     def grad(self, ctx: DeviceLike = None, *, device: DeviceLike = None) -> Array:
-        """Return the gradient on a device. Raises as `data` does, and RuntimeError if grad_req is "null"."""
+        """Return the gradient on a device.
+
+        Parameters
+        ----------
+        ctx, device : device, optional
+            The device, as for `data`.
+
+        Returns
+        -------
+        array
+            The gradient's array, of the parameter's shape.
+
+        Raises
+        ------
+        RuntimeError
+            If `grad_req` is "null", and as `data` does.
+
+        Examples
+        --------
+        >>> p = Parameter("p", shape=2)
+        >>> p.initialize("ones")
+        >>> p.grad().tolist()
+        [0.0, 0.0]
+        """
         self._check_grad()
         gradient: Array = self.data(ctx, device=device).grad
         return gradient
 
     def list_grad(self) -> list[Array]:
-        """Return the gradients, in the order of the devices. Raises as `grad` does."""
+        """Return the gradients, in the order of the devices. Raises as `grad` does.
+
+        Examples
+        --------
+        >>> p = Parameter("p", shape=2)
+        >>> p.initialize("ones")
+        >>> [x.tolist() for x in p.list_grad()]
+        [[0.0, 0.0]]
+        """
         self._check_grad()
         return [array.grad for array in self.list_data()]
 
     def list_ctx(self) -> list[Device]:
-        """Return the devices: of the copies, or those that a deferred initialisation will use."""
+        """Return the devices: of the copies, or those that a deferred initialisation will use.
+
+        Examples
+        --------
+        >>> p = Parameter("p", shape=2)
+        >>> p.initialize("ones")
+        >>> len(p.list_ctx())
+        1
+        """
         if (deferred := self._deferred) is not None:
             return list(deferred[1])
         return [array.device for array in self.list_data()]
@@ -244,6 +346,13 @@ class Parameter:
 
         If the values are equal on all devices, that is the result, to the bit; a parameter that is not of floats is the
         first device's. Raises as `data`.
+
+        Examples
+        --------
+        >>> p = Parameter("p", shape=2)
+        >>> p.initialize("ones")
+        >>> p.mean_data().tolist()
+        [1.0, 1.0]
         """
         first, *others = self.list_data()
         if first.dtype.kind != "f" or not others:
@@ -253,13 +362,29 @@ class Parameter:
             return first + sum(apart[1:], apart[0]) / len(self._copies)
 
     def var(self) -> Array:
-        """Return the array that stands for the parameter: the copy of the first device."""
+        """Return the array that stands for the parameter: the copy of the first device.
+
+        Examples
+        --------
+        >>> p = Parameter("p", shape=2)
+        >>> p.initialize("ones")
+        >>> p.var() is p.data()
+        True
+        """
         return self.data()
 
     def set_data(self, data: ArrayLike) -> None:
         """Copy values into all devices, in place; complete a deferred initialisation.
 
         Raises ValueError for values of another shape, RuntimeError before initialisation.
+
+        Examples
+        --------
+        >>> p = Parameter("p", shape=2)
+        >>> p.initialize("ones")
+        >>> p.set_data([2.0, 3.0])
+        >>> p.data().tolist()
+        [2.0, 3.0]
         """
         self.shape = data.shape if hasattr(data, "shape") else numpy.shape(data)  # type: ignore[arg-type]
         if self._deferred is not None:
@@ -272,13 +397,42 @@ class Parameter:
                 array[...] = data
 
     def zero_grad(self) -> None:
-        """Set the gradients to zero on all devices; nothing to do without gradients."""
+        """Set the gradients to zero on all devices; nothing to do without gradients.
+
+        Examples
+        --------
+        >>> p = Parameter("p", shape=2)
+        >>> p.initialize("ones")
+        >>> p.zero_grad()
+        >>> p.grad().tolist()
+        [0.0, 0.0]
+        """
         with autograd.pause():
             for array in self._copies if self._grad_req != "null" else ():
                 array.grad[...] = 0
 
     def reset_ctx(self, ctx: Devices = None, *, device: Devices = None) -> None:
-        """Move the parameter to one device or several; gradients start anew. RuntimeError before initialisation."""
+        """Move the parameter to one device or several. Gradients start anew.
+
+        Parameters
+        ----------
+        ctx, device : device or list of devices, optional
+            The device or devices; None for the current one. Both names mean the same.
+
+        Raises
+        ------
+        RuntimeError
+            Before initialisation.
+
+        Examples
+        --------
+        >>> import forerun
+        >>> p = Parameter("p", shape=2)
+        >>> p.initialize("ones")
+        >>> p.reset_ctx([forerun.cpu(0), forerun.cpu(1)])
+        >>> [x.tolist() for x in p.list_data()]
+        [[1.0, 1.0], [1.0, 1.0]]
+        """
         devices = _devices(device if device is not None else ctx)
         if self._deferred is not None:
             self._deferred = (self._deferred[0], devices)
@@ -290,7 +444,16 @@ class Parameter:
     reset_device = reset_ctx
 
     def cast(self, dtype: DTypeLike) -> None:
-        """Convert data and gradients to a dtype. Raises TypeError for a dtype that arrays cannot have."""
+        """Convert data and gradients to a dtype. Raises TypeError for a dtype that arrays cannot have.
+
+        Examples
+        --------
+        >>> p = Parameter("p", shape=2)
+        >>> p.initialize("ones")
+        >>> p.cast("float16")
+        >>> p.data().dtype
+        dtype('float16')
+        """
         self.dtype = as_dtype("Parameter", dtype)
         with autograd.pause():
             self._copies = [self._attached(array.detach().astype(self.dtype)) for array in self._copies]

@@ -47,11 +47,37 @@ class RecurrentCell(HybridBlock):
     """
 
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
-        """Return shape and layout of each state."""
+        """Return shape and layout of each state.
+
+        Examples
+        --------
+        >>> LSTMCell(4).state_info(2)
+        [{'shape': (2, 4), '__layout__': 'NC'}, {'shape': (2, 4), '__layout__': 'NC'}]
+        """
         raise NotImplementedError(f"{type(self).__name__}: state_info must be defined, got none")
 
     def begin_state(self, batch_size: int = 0, func: Callable[..., Any] | None = None, **settings: Any) -> list[Any]:
-        """Return the states before the first step: `func(shape, **settings)` of each, by default zeros."""
+        """Return the states before the first step.
+
+        Parameters
+        ----------
+        batch_size : int, optional
+            The number of examples.
+        func : callable, optional
+            Called for each state with its shape; `np.zeros` by default.
+        **settings : object
+            Passed on to `func`, such as `dtype` and `device`.
+
+        Returns
+        -------
+        list
+            The states.
+
+        Examples
+        --------
+        >>> [state.shape for state in LSTMCell(4).begin_state(batch_size=2)]
+        [(2, 4), (2, 4)]
+        """
         return [(func or np.zeros)(info["shape"], **settings) for info in self.state_info(batch_size)]
 
     def infer_shape(self, *args: Any) -> None:
@@ -76,7 +102,14 @@ class RecurrentCell(HybridBlock):
         return self.state_info()[0]["shape"][-1] if self.state_info() else before
 
     def reset(self) -> None:
-        """Reset the state that a cell keeps between sequences: a cell without such state resets its inner cells."""
+        """Reset the state that a cell keeps between sequences: a cell without such state resets its inner cells.
+
+        Examples
+        --------
+        >>> from forerun.gluon import rnn
+        >>> cell = rnn.ZoneoutCell(rnn.RNNCell(4), 0.5)
+        >>> cell.reset()
+        """
         for child in self._children.values():
             if isinstance(child, RecurrentCell):
                 child.reset()
@@ -90,12 +123,42 @@ class RecurrentCell(HybridBlock):
         merge_outputs: bool | None = None,
         valid_length: Array | None = None,
     ) -> tuple[Any, list[Any]]:
-        """Run `length` steps: the outputs, and the states after the last one.
+        """Run the steps of a sequence.
 
-        inputs: an array in the layout ("NTC" or "TNC"), or a list of an array (batch, ...) per step; ValueError for
-        another number of steps. begin_state: zeros by default. merge_outputs: outputs as one array, or a list; by
-        default as the inputs are. valid_length: (batch,) steps of each sequence: later outputs are zero, and states are
-        those after its last step.
+        Parameters
+        ----------
+        length : int
+            The number of steps.
+        inputs : array, or list of arrays
+            The inputs as one array in the layout, or a list with an array (batch, ...) for each step.
+        begin_state : list, optional
+            The states before the first step; zeros by default.
+        layout : {"NTC", "TNC"}, optional
+            The order of the axes of examples, steps and features.
+        merge_outputs : bool, optional
+            Whether the outputs are one array or a list; by default they are as the inputs are.
+        valid_length : array, optional
+            The number of steps of each sequence, shape (batch,): later outputs are zero, and states are those after its
+            last step.
+
+        Returns
+        -------
+        tuple
+            The outputs, and the list of states after the last step.
+
+        Raises
+        ------
+        ValueError
+            For another number of steps, or another layout.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> cell = RNNCell(4)
+        >>> cell.initialize()
+        >>> y, states = cell.unroll(5, np.ones((2, 5, 3)))
+        >>> y.shape, states[0].shape
+        ((2, 5, 4), (2, 4))
         """
         steps, axis = _as_steps(length, inputs, layout)
         merge = merge_outputs if merge_outputs is not None else not isinstance(inputs, (list, tuple))

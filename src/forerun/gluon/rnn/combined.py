@@ -70,7 +70,31 @@ class SequentialRNNCell(RecurrentCell):
         return before
 
     def forward(self, x: Array, states: list[Any]) -> tuple[Any, list[Any]]:
-        """Apply all cells, one after the other, each with its states."""
+        """Apply all cells, one after the other, each with its states.
+
+        Parameters
+        ----------
+        x : array
+            The inputs of the step, shape (batch, features).
+        states : list of arrays
+            The states before the step.
+
+        Returns
+        -------
+        tuple
+            The output of the last cell, and the list of all states after the step.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> from forerun.gluon import rnn
+        >>> cell = rnn.SequentialRNNCell()
+        >>> cell.add(rnn.RNNCell(4), rnn.GRUCell(3))
+        >>> cell.initialize()
+        >>> y, states = cell(np.ones((2, 4)), cell.begin_state(batch_size=2))
+        >>> y.shape, [state.shape for state in states]
+        ((2, 3), [(2, 4), (2, 3)])
+        """
         after: list[Any] = []
         for cell, own in zip(self, _states_of(list(self), states)):
             x, new = cell(x, own)
@@ -118,7 +142,30 @@ class DropoutCell(RecurrentCell):
         return []
 
     def forward(self, x: Array, states: Sequence[Array]) -> tuple[Any, list[Any]]:
-        """Return x with elements dropped while training."""
+        """Return x with elements dropped while training.
+
+        Parameters
+        ----------
+        x : array
+            The inputs of the step, shape (batch, features).
+        states : list of arrays
+            The states before the step.
+
+        Returns
+        -------
+        tuple
+            The output, and the states, which are those before: none.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> from forerun.gluon import rnn
+        >>> cell = rnn.DropoutCell(0.5)
+        >>> cell.initialize()
+        >>> y, states = cell(np.ones((2, 4)), cell.begin_state(batch_size=2))
+        >>> y.shape, [state.shape for state in states]
+        ((2, 4), [])
+        """
         return npx.dropout(x, self._rate, self._axes), list(states)
 
 
@@ -155,7 +202,30 @@ class ResidualCell(RecurrentCell):
         return self.base_cell._width(before)
 
     def forward(self, x: Array, states: Sequence[Array]) -> tuple[Any, list[Any]]:
-        """Return x + the cell's output."""
+        """Return x + the cell's output.
+
+        Parameters
+        ----------
+        x : array
+            The inputs of the step, shape (batch, features).
+        states : list of arrays
+            The states before the step.
+
+        Returns
+        -------
+        tuple
+            The output, and the states of the cell after the step.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> from forerun.gluon import rnn
+        >>> cell = rnn.ResidualCell(rnn.GRUCell(4))
+        >>> cell.initialize()
+        >>> y, states = cell(np.ones((2, 4)), cell.begin_state(batch_size=2))
+        >>> y.shape, [state.shape for state in states]
+        ((2, 4), [(2, 4)])
+        """
         y, after = self.base_cell(x, states)
         return y + x, after
 
@@ -213,7 +283,46 @@ class BidirectionalCell(RecurrentCell):
         self, length: int, inputs: Array | Sequence[Array], begin_state: list[Any] | None = None, layout: str = "NTC",
         merge_outputs: bool | None = None, valid_length: Array | None = None,
     ) -> tuple[Any, list[Any]]:  # fmt: skip
-        """As of other cells: with valid_length the second cell begins with the last step of each sequence."""
+        """Run both cells over a sequence, the second one from its end.
+
+        With `valid_length` the second cell begins with the last step of each sequence.
+
+        Parameters
+        ----------
+        length : int
+            The number of steps.
+        inputs : array, or list of arrays
+            The inputs as one array in the layout, or a list with an array (batch, ...) for each step.
+        begin_state : list, optional
+            The states before the first step; zeros by default.
+        layout : {"NTC", "TNC"}, optional
+            The order of the axes of examples, steps and features.
+        merge_outputs : bool, optional
+            Whether the outputs are one array or a list; by default they are as the inputs are.
+        valid_length : array, optional
+            The number of steps of each sequence, shape (batch,): later outputs are zero, and states are those after its
+            last step.
+
+        Returns
+        -------
+        tuple
+            The outputs, and the list of states after the last step.
+
+        Raises
+        ------
+        ValueError
+            For another number of steps, or another layout.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> from forerun.gluon import rnn
+        >>> cell = rnn.BidirectionalCell(rnn.GRUCell(4), rnn.GRUCell(4))
+        >>> cell.initialize()
+        >>> y, states = cell.unroll(5, np.ones((2, 5, 3)))
+        >>> y.shape, len(states)
+        ((2, 5, 8), 2)
+        """
         steps, axis = _as_steps(length, inputs, layout)
         merge = merge_outputs if merge_outputs is not None else not isinstance(inputs, (list, tuple))
         cells = [self.l_cell, self.r_cell]

@@ -97,7 +97,30 @@ class ZoneoutCell(ModifierCell):
         self._last = None
 
     def forward(self, x: Array, states: Sequence[Array]) -> tuple[Any, list[Any]]:
-        """Return the cell's output and states, or elements of those before."""
+        """Return the cell's output and states, or elements of those before.
+
+        Parameters
+        ----------
+        x : array
+            The inputs of the step, shape (batch, features).
+        states : list of arrays
+            The states before the step.
+
+        Returns
+        -------
+        tuple
+            The output, and the states after the step.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> from forerun.gluon import rnn
+        >>> cell = rnn.ZoneoutCell(rnn.RNNCell(4), 0.5, 0.5)
+        >>> cell.initialize()
+        >>> y, states = cell(np.ones((2, 4)), cell.begin_state(batch_size=2))
+        >>> y.shape, [state.shape for state in states]
+        ((2, 4), [(2, 4)])
+        """
         y, after = self.base_cell(x, states)
         before = self._last if self._last is not None else np.zeros_like(y)
         y = _mixed(self._of_outputs, y, before)
@@ -155,7 +178,30 @@ class VariationalDropoutCell(ModifierCell):
         self._masks = {}
 
     def forward(self, x: Array, states: Sequence[Array]) -> tuple[Any, list[Any]]:
-        """Return the cell's output and states, with elements dropped."""
+        """Return the cell's output and states, with elements dropped.
+
+        Parameters
+        ----------
+        x : array
+            The inputs of the step, shape (batch, features).
+        states : list of arrays
+            The states before the step.
+
+        Returns
+        -------
+        tuple
+            The output, and the states after the step.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> from forerun.gluon import rnn
+        >>> cell = rnn.VariationalDropoutCell(rnn.RNNCell(4), 0.5)
+        >>> cell.initialize()
+        >>> y, states = cell(np.ones((2, 4)), cell.begin_state(batch_size=2))
+        >>> y.shape, [state.shape for state in states]
+        ((2, 4), [(2, 4)])
+        """
         first, *others = states
         y, after = self.base_cell(self._dropped("inputs", x), [self._dropped("states", first), *others])
         return self._dropped("outputs", y), after

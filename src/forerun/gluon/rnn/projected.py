@@ -83,7 +83,35 @@ class LSTMPCell(RecurrentCell):
         self.i2h_weight.shape = (4 * self._hidden_size, x.shape[-1])
 
     def forward(self, x: Array, states: Sequence[Array]) -> tuple[Any, list[Any]]:
-        """Map x (batch, inputs) and the states before to the output (batch, projection) and the states after."""
+        """Map x (batch, inputs) and the states before to the output (batch, projection) and the states after.
+
+        Parameters
+        ----------
+        x : array
+            The inputs of the step, shape (batch, features).
+        states : list of arrays
+            The states before the step.
+
+        Returns
+        -------
+        tuple
+            The output, and the states after the step.
+
+        Raises
+        ------
+        ValueError
+            For states of other shapes.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> from forerun.gluon import rnn
+        >>> cell = rnn.LSTMPCell(4, 3)
+        >>> cell.initialize()
+        >>> y, states = cell(np.ones((2, 4)), cell.begin_state(batch_size=2))
+        >>> y.shape, [state.shape for state in states]
+        ((2, 3), [(2, 3), (2, 4)])
+        """
         before = check_states("LSTMPCell", states, [info["shape"] for info in self.state_info(x.shape[0])])
         at = x.device
         from_x = npx.fully_connected(x, self.i2h_weight.data(at), self.i2h_bias.data(at))

@@ -55,6 +55,11 @@ def host(
     list of arrays
         The results, which are computed later.
 
+    Raises
+    ------
+    ValueError
+        If an extent of a result is negative.
+
     Examples
     --------
     >>> import numpy

@@ -249,7 +249,26 @@ class Elementwise(_core.Ufunc):
     def reduce(
         self, array: ArrayLike, axis: Axis = 0, dtype: DTypeLike = None, out: Out = None, **options: Any
     ) -> Array:
-        """Combine the elements along axes, as NumPy's method does; keepdims, initial and where as there."""
+        """Combine the elements along axes, as NumPy's method does.
+
+        Parameters
+        ----------
+        array : array_like
+            The array.
+        axis : int, tuple of ints or None, optional
+            The axes; None for all.
+        dtype : dtype, optional
+            The dtype of the computation and the result.
+        out : array, optional
+            An array for the result.
+        **options : object
+            `keepdims`, `initial` and `where`, as NumPy has them.
+
+        Returns
+        -------
+        array
+            The result, without the axes unless `keepdims`.
+        """
         result: Array = self._method("reduce", (array,), {"axis": axis, "dtype": dtype, "out": out, **options})
         return result
 

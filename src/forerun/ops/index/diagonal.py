@@ -93,6 +93,11 @@ def diag(v: ArrayLike, k: int = 0) -> Array:
     array
         a view of diagonal k of a matrix.
 
+    Raises
+    ------
+    ValueError
+        If `v` has neither one axis nor two.
+
     Examples
     --------
     >>> from forerun import np

@@ -48,7 +48,14 @@ class flatiter(_core.Flat):
         return tuple(int(i) for i in places)
 
     def copy(self) -> Array:
-        """Return all elements as a vector of its own."""
+        """Return all elements as a vector of its own.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> np.ones((2, 2)).flat.copy().tolist()
+        [1.0, 1.0, 1.0, 1.0]
+        """
         return copy(ravel(self.base))
 
     def __array__(self, dtype: DTypeLike = None, copy: bool | None = None) -> numpy.ndarray:
@@ -158,7 +165,17 @@ class broadcast:
         self.reset()
 
     def reset(self) -> None:
-        """Begin again at the first elements."""
+        """Begin again at the first elements.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> b = np.broadcast(np.array([1, 2]), np.array([3]))
+        >>> first = next(b)
+        >>> b.reset()
+        >>> [x.item() for x in next(b)]
+        [1, 3]
+        """
         self.iters = tuple(flatiter(broadcast_to(a, self.shape)) for a in self._arrays)
 
     @property

@@ -63,7 +63,14 @@ class BitGenerator:
         self.stream = OwnStream(value["seed"], value["drawn"])
 
     def spawn(self, n_children: int) -> list[BitGenerator]:
-        """Return bit generators whose streams are independent of this one's and of one another."""
+        """Return bit generators whose streams are independent of this one's and of one another.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> len(np.random.default_rng(0).bit_generator.spawn(2))
+        2
+        """
         return [BitGenerator(s) for s in self.seed_seq.spawn(n_children)]
 
 
@@ -96,8 +103,33 @@ def _uniform(
     low: float = 0.0, high: float = 1.0, size: Shape | None = None, dtype: DTypeLike = None, *,
     device: DeviceLike = None, ctx: DeviceLike = None, out: Out = None,
 ) -> Array:  # fmt: skip
-    """Draw numbers evenly spread over [low, high), as `np.random.uniform` gives them. ValueError if high is below low.
+    """Draw numbers evenly spread over [low, high), as `np.random.uniform` gives them.
 
+    Parameters
+    ----------
+    low, high : float or array_like, optional
+        The bounds: the lower one belongs to the range, the upper one does not.
+    size : int or tuple of ints, optional
+        The shape of the result; None for that of the bounds.
+    dtype : dtype, optional
+        A dtype of floats; None for the default one.
+    device, ctx : device, optional
+        The device of the result; None for the current one. Both names mean the same.
+    out : array, optional
+        An array for the result.
+
+    Returns
+    -------
+    array
+        The numbers.
+
+    Raises
+    ------
+    ValueError
+        If `high` is below `low`.
+
+    Examples
+    --------
     >>> from forerun import np
     >>> np.random.default_rng(0).uniform(2, 3, 4).shape
     (4,)

@@ -75,6 +75,13 @@ def moveaxis(a: ArrayLike, source: int | Sequence[int], destination: int | Seque
     array
         A view with some axes moved to other positions; the others keep their order.
 
+    Raises
+    ------
+    IndexError
+        If an axis is out of range.
+    ValueError
+        If `source` and `destination` differ in length.
+
     Examples
     --------
     >>> from forerun import np
@@ -143,6 +150,11 @@ def rollaxis(a: ArrayLike, axis: int, start: int = 0) -> Array:
     -------
     array
         A view with `axis` moved until it lies before axis `start`.
+
+    Raises
+    ------
+    IndexError
+        If `axis` or `start` is out of range.
 
     Examples
     --------

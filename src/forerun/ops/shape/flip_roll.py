@@ -122,6 +122,11 @@ def rot90(m: ArrayLike, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
     array
         a view rotated by 90 degrees k times in the plane of two axes.
 
+    Raises
+    ------
+    ValueError
+        If `axes` are not two different axes of the array.
+
     Examples
     --------
     >>> from forerun import np

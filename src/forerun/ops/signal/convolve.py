@@ -307,6 +307,11 @@ def ediff1d(ary: ArrayLike, to_end: ArrayLike | None = None, to_begin: ArrayLike
     array
         Differences of neighbours of the flat array.
 
+    Raises
+    ------
+    TypeError
+        If the elements are bool.
+
     Examples
     --------
     >>> from forerun import np

@@ -39,7 +39,20 @@ class Summaries:
     def add_scalar(self, tag: str, value: object, step: int | None = None) -> None:
         """Write a number, or keep an array with one element until it is computed. Does not wait.
 
-        Raises the errors of arrays that were kept before, where their computation has failed.
+        Parameters
+        ----------
+        tag : str
+            The name of the curve.
+        value : float or array
+            The number.
+        step : int, optional
+            The number of the step.
+
+        Raises
+        ------
+        ValueError
+            If an array has not one element. The errors of arrays that were kept before are raised, too, where their
+            computation has failed.
         """
         if isinstance(value, _core.Array) and value.size != 1:
             raise ValueError(f"add_scalar: value must have one element, got shape {value.shape}")
@@ -52,6 +65,13 @@ class Summaries:
 
         Seconds of the stretch, in waits, lost by them, and in which operations ran; numbers of operations and waits;
         the largest memory of arrays, in bytes. The tags begin with "forerun/".
+
+        Parameters
+        ----------
+        trace : Trace
+            The recording.
+        step : int, optional
+            The number of the step.
         """
         numbers = {
             "seconds": trace.span,

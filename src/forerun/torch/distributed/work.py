@@ -52,13 +52,28 @@ class Work:
         self._results = results
 
     def wait(self, timeout: timedelta | float | None = None) -> bool:
-        """Wait until the result is computed; raises RankFailed if another rank has failed."""
+        """Wait until the result is computed; raises RankFailed if another rank has failed.
+
+        Examples
+        --------
+        >>> from forerun import torch
+        >>> Work(torch.ones(2)).wait()
+        True
+        """
         for x in self._results:
             x.wait()
         return True
 
     def is_completed(self) -> bool:
-        """Return whether the result is computed."""
+        """Return whether the result is computed.
+
+        Examples
+        --------
+        >>> from forerun import torch
+        >>> work = Work(torch.ones(2))
+        >>> work.wait(), work.is_completed()
+        (True, True)
+        """
         return all(x.ready for x in self._results)
 
 

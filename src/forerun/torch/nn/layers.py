@@ -298,7 +298,13 @@ class ModuleList(Module):
             self.append(module)
 
     def append(self, module: Module) -> Self:
-        """Put a module at the end; return self."""
+        """Put a module at the end; return self.
+
+        Examples
+        --------
+        >>> len(ModuleList().append(Linear(2, 1)))
+        1
+        """
         self.add_module(str(len(self._modules)), module)
         return self
 

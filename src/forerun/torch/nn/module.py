@@ -112,7 +112,23 @@ class Module:
             _core.capture_refuse(f"its forward sets {type(self).__name__}.{what}")
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Compute the result of the module; subclasses define it."""
+        """Compute the result of the module; subclasses define it.
+
+        Parameters
+        ----------
+        *args, **kwargs : object
+            The arguments of the call.
+
+        Returns
+        -------
+        object
+            The result: tensors.
+
+        Raises
+        ------
+        NotImplementedError
+            If the class does not define it.
+        """
         raise NotImplementedError(f"{type(self).__name__}: forward must be defined, got none")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -123,7 +139,23 @@ class Module:
         return self.forward(*args, **kwargs)
 
     def add_module(self, name: str, module: Module) -> None:
-        """Make a module a child under a name."""
+        """Make a module a child under a name.
+
+        Parameters
+        ----------
+        name : str
+            The name.
+        module : Module
+            The child.
+
+        Examples
+        --------
+        >>> from forerun import torch
+        >>> net = torch.nn.Module()
+        >>> net.add_module("head", torch.nn.Linear(2, 1))
+        >>> [name for name, _ in net.named_parameters()]
+        ['head.weight', 'head.bias']
+        """
         self._modules[name] = module
         object.__setattr__(self, name, module)
         self._changed(name)
@@ -131,23 +163,63 @@ class Module:
     register_module = add_module
 
     def register_buffer(self, name: str, tensor: Array | None) -> None:
-        """Add a tensor that belongs to the module's state and is not trained."""
+        """Add a tensor that belongs to the module's state and is not trained.
+
+        Parameters
+        ----------
+        name : str
+            The name.
+        tensor : Tensor or None
+            The tensor.
+
+        Examples
+        --------
+        >>> from forerun import torch
+        >>> net = torch.nn.Module()
+        >>> net.register_buffer("mean", torch.zeros(2))
+        >>> list(net.state_dict())
+        ['mean']
+        """
         self._buffers[name] = tensor
         object.__setattr__(self, name, tensor)
         self._changed(name)
 
     def children(self) -> Iterator[Module]:
-        """Yield the modules that belong to this one directly."""
+        """Yield the modules that belong to this one directly.
+
+        Examples
+        --------
+        >>> from forerun import torch
+        >>> net = torch.nn.Sequential(torch.nn.Linear(2, 1), torch.nn.Dropout(0.5))
+        >>> len(list(net.children()))
+        2
+        """
         yield from self._modules.values()
 
     def named_modules(self, prefix: str = "") -> Iterator[tuple[str, Module]]:
-        """This module and all below it, by their place in the tree."""
+        """This module and all below it, by their place in the tree.
+
+        Examples
+        --------
+        >>> from forerun import torch
+        >>> net = torch.nn.Sequential(torch.nn.Linear(2, 1), torch.nn.Dropout(0.5))
+        >>> [name for name, _ in net.named_modules()]
+        ['', '0', '1']
+        """
         yield prefix, self
         for name, child in self._modules.items():
             yield from child.named_modules(f"{prefix}.{name}" if prefix else name)
 
     def modules(self) -> Iterator[Module]:
-        """This module and all below it."""
+        """This module and all below it.
+
+        Examples
+        --------
+        >>> from forerun import torch
+        >>> net = torch.nn.Sequential(torch.nn.Linear(2, 1), torch.nn.Dropout(0.5))
+        >>> len(list(net.modules()))
+        3
+        """
         yield from (module for _, module in self.named_modules())
 
     def _named(self, kind: str) -> Iterator[tuple[str, Any]]:
@@ -156,7 +228,15 @@ class Module:
                 yield (f"{place}.{name}" if place else name), tensor
 
     def named_parameters(self) -> Iterator[tuple[str, Any]]:
-        """Yield parameters of the whole tree by their place in it, such as "0.weight"; shared ones once."""
+        """Yield parameters of the whole tree by their place in it, such as "0.weight"; shared ones once.
+
+        Examples
+        --------
+        >>> from forerun import torch
+        >>> net = torch.nn.Sequential(torch.nn.Linear(2, 1), torch.nn.Dropout(0.5))
+        >>> [name for name, _ in net.named_parameters()]
+        ['0.weight', '0.bias']
+        """
         seen: set[int] = set()
         for name, parameter in self._named("_parameters"):
             if id(parameter) not in seen:
@@ -164,15 +244,40 @@ class Module:
                 yield name, parameter
 
     def parameters(self) -> Iterator[Any]:
-        """Yield parameters of the whole tree."""
+        """Yield parameters of the whole tree.
+
+        Examples
+        --------
+        >>> from forerun import torch
+        >>> net = torch.nn.Sequential(torch.nn.Linear(2, 1), torch.nn.Dropout(0.5))
+        >>> len(list(net.parameters()))
+        2
+        """
         yield from (parameter for _, parameter in self.named_parameters())
 
     def state_dict(self) -> dict[str, Any]:
-        """Return parameters and buffers by their place in the tree, detached from the tape."""
+        """Return parameters and buffers by their place in the tree, detached from the tape.
+
+        Examples
+        --------
+        >>> from forerun import torch
+        >>> net = torch.nn.Sequential(torch.nn.Linear(2, 1), torch.nn.Dropout(0.5))
+        >>> list(net.state_dict())
+        ['0.weight', '0.bias']
+        """
         return {name: x.detach() for kind in ("_parameters", "_buffers") for name, x in self._named(kind)}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Copy values into parameters and buffers, in place. KeyError if names are missing or too many."""
+        """Copy values into parameters and buffers, in place. KeyError if names are missing or too many.
+
+        Examples
+        --------
+        >>> from forerun import torch
+        >>> net = torch.nn.Sequential(torch.nn.Linear(2, 1), torch.nn.Dropout(0.5))
+        >>> net.load_state_dict({"0.weight": torch.ones(1, 2), "0.bias": torch.zeros(1)})
+        >>> net[0].weight.tolist()
+        [[1.0, 1.0]]
+        """
         own = dict(self._named("_parameters")) | dict(self._named("_buffers"))
         if own.keys() != state.keys():
             raise KeyError(f"load_state_dict: names must be {sorted(own)}, got {sorted(state)}")
@@ -181,25 +286,61 @@ class Module:
                 tensor[...] = state[name]
 
     def apply(self, function: Callable[[Module], Any]) -> Module:
-        """Call a function with every module of the tree, children first; return self."""
+        """Call a function with every module of the tree, children first; return self.
+
+        Examples
+        --------
+        >>> from forerun import torch
+        >>> net = torch.nn.Sequential(torch.nn.Linear(2, 1), torch.nn.Dropout(0.5))
+        >>> names = []
+        >>> net = net.apply(lambda module: names.append(type(module).__name__))
+        >>> names
+        ['Linear', 'Dropout', 'Sequential']
+        """
         for child in self.children():
             child.apply(function)
         function(self)
         return self
 
     def train(self, mode: bool = True) -> Module:
-        """Set training mode for the tree: dropout drops; return self."""
+        """Set training mode for the tree: dropout drops; return self.
+
+        Examples
+        --------
+        >>> from forerun import torch
+        >>> net = torch.nn.Sequential(torch.nn.Linear(2, 1), torch.nn.Dropout(0.5))
+        >>> net.eval().train()[1].training
+        True
+        """
         for module in self.modules():
             if module.training != mode:
                 module.training = mode
         return self
 
     def eval(self) -> Module:
-        """Set evaluation mode for the tree; return self."""
+        """Set evaluation mode for the tree; return self.
+
+        Examples
+        --------
+        >>> from forerun import torch
+        >>> net = torch.nn.Sequential(torch.nn.Linear(2, 1), torch.nn.Dropout(0.5))
+        >>> net.eval()[1].training
+        False
+        """
         return self.train(False)
 
     def zero_grad(self) -> None:
-        """Set all gradients to zero."""
+        """Set all gradients to zero.
+
+        Examples
+        --------
+        >>> from forerun import torch
+        >>> net = torch.nn.Linear(2, 1)
+        >>> net(torch.ones(1, 2)).sum().backward()
+        >>> net.zero_grad()
+        >>> net.weight.grad.tolist()
+        [[0.0, 0.0]]
+        """
         for parameter in self.parameters():
             parameter.zero_grad()
 
@@ -211,9 +352,25 @@ class Module:
         return self
 
     def to(self, *args: Any, **kwargs: Any) -> Module:
-        """Move parameters and buffers to a device or dtype; return self.
+        """Move parameters and buffers to a device or dtype.
 
         Those that change are new tensors: make the optimizer afterwards.
+
+        Parameters
+        ----------
+        *args, **kwargs : object
+            A device, a dtype, or both, as for `Tensor.to`.
+
+        Returns
+        -------
+        Module
+            The module itself.
+
+        Examples
+        --------
+        >>> from forerun import torch
+        >>> torch.nn.Linear(2, 1).to(torch.float64).weight.dtype
+        dtype('float64')
         """
         for module in self.modules():
             for name, p in list(module._parameters.items()):
@@ -225,7 +382,15 @@ class Module:
         return self
 
     def cpu(self) -> Module:
-        """Move the tree to the first CPU device."""
+        """Move the tree to the first CPU device.
+
+        Examples
+        --------
+        >>> from forerun import torch
+        >>> net = torch.nn.Sequential(torch.nn.Linear(2, 1), torch.nn.Dropout(0.5))
+        >>> net.cpu() is net
+        True
+        """
         return self.to("cpu")
 
     def __repr__(self) -> str:
@@ -236,7 +401,14 @@ class Module:
         return f"{type(self).__name__}(\n" + "\n".join(lines) + "\n)"
 
     def extra_repr(self) -> str:
-        """Return the text between the brackets of `repr`."""
+        """Return the text between the brackets of `repr`.
+
+        Examples
+        --------
+        >>> from forerun import torch
+        >>> torch.nn.Linear(2, 1).extra_repr()
+        'in_features=2, out_features=1, bias=True'
+        """
         return ""
 
 

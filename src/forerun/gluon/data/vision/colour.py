@@ -153,7 +153,28 @@ class RandomBrightness(_Factor):
         super().__init__(brightness)
 
     def changed(self, x: Array | numpy.ndarray, by: float) -> Array | numpy.ndarray:
-        """Brighter or darker."""
+        """Return the image, brighter or darker.
+
+        Parameters
+        ----------
+        x : array
+            The image, shape (..., height, width, 3).
+        by : float
+            1 + by is the factor of all values.
+
+        Returns
+        -------
+        array
+            The image, in the shape of `x`.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> from forerun.gluon.data.vision import transforms
+        >>> x = np.array([[[0.5, 0.25, 0.0]]])
+        >>> print(np.round(transforms.RandomBrightness(0.5).changed(x, 0.5), 2))
+        [[[0.75 0.38 0.  ]]]
+        """
         return x * (1 + by)
 
 
@@ -179,7 +200,28 @@ class RandomContrast(_Factor):
         super().__init__(contrast)
 
     def changed(self, x: Array | numpy.ndarray, by: float) -> Array | numpy.ndarray:
-        """With more contrast or less."""
+        """Return the image with more contrast or less.
+
+        Parameters
+        ----------
+        x : array
+            The image, shape (..., height, width, 3).
+        by : float
+            1 + by is the factor of the distance to the mean grey.
+
+        Returns
+        -------
+        array
+            The image, in the shape of `x`.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> from forerun.gluon.data.vision import transforms
+        >>> x = np.array([[[0.5, 0.25, 0.0]]])
+        >>> print(np.round(transforms.RandomContrast(0.5).changed(x, 0.5), 2))
+        [[[ 0.6   0.23 -0.15]]]
+        """
         return x * (1 + by) - _grey(x).mean(axis=(-3, -2, -1), keepdims=True) * by
 
 
@@ -205,7 +247,28 @@ class RandomSaturation(_Factor):
         super().__init__(saturation)
 
     def changed(self, x: Array | numpy.ndarray, by: float) -> Array | numpy.ndarray:
-        """More or less saturated."""
+        """Return the image, more saturated or less.
+
+        Parameters
+        ----------
+        x : array
+            The image, shape (..., height, width, 3).
+        by : float
+            1 + by is the factor of the distance to the grey of each pixel.
+
+        Returns
+        -------
+        array
+            The image, in the shape of `x`.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> from forerun.gluon.data.vision import transforms
+        >>> x = np.array([[[0.5, 0.25, 0.0]]])
+        >>> print(np.round(transforms.RandomSaturation(0.5).changed(x, 0.5), 2))
+        [[[ 0.6   0.23 -0.15]]]
+        """
         return x * (1 + by) - _grey(x) * by
 
 
@@ -229,7 +292,28 @@ class RandomHue(_Factor):
         super().__init__(hue)
 
     def changed(self, x: Array | numpy.ndarray, by: float) -> Array | numpy.ndarray:
-        """With other hues."""
+        """Return the image with other hues.
+
+        Parameters
+        ----------
+        x : array
+            The image, shape (..., height, width, 3).
+        by : float
+            The rotation around the grey axis, as a part of pi.
+
+        Returns
+        -------
+        array
+            The image, in the shape of `x`.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> from forerun.gluon.data.vision import transforms
+        >>> x = np.array([[[0.5, 0.25, 0.0]]])
+        >>> print(np.round(transforms.RandomHue(0.5).changed(x, 0.5), 2))
+        [[[0.46 0.14 0.66]]]
+        """
         c, s = math.cos(math.pi * by), math.sin(math.pi * by)
         turn = numpy.linalg.inv(_TO_YIQ) @ numpy.array([[1, 0, 0], [0, c, -s], [0, s, c]]) @ _TO_YIQ
         tinted: Array | numpy.ndarray = space(x).dot(x, constant(turn.T.astype("float32"), x))

@@ -77,12 +77,50 @@ class Transform(_OfNumpy, HybridBlock):
         raise NotImplementedError(f"{type(self).__name__}: transformed must be defined, got none")
 
     def forward(self, x: Array | numpy.ndarray, *args: Any) -> Any:
-        """Return the transformed image, and the other arguments."""
+        """Return the transformed image, and the other arguments as they are.
+
+        Parameters
+        ----------
+        x : array
+            The image: an array of forerun or of NumPy.
+        *args : object
+            The other parts of the example.
+
+        Returns
+        -------
+        array or tuple
+            The image, or a tuple of the image and the other arguments.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> from forerun.gluon.data.vision import transforms
+        >>> transforms.Cast("float16")(np.ones((1, 1, 1)), 7)
+        (array([[[1.]]], dtype=float16), 7)
+        """
         y = self.transformed(x)
         return (y, *args) if args else y
 
     def hybridize(self, active: bool = True, **settings: Any) -> None:
-        """Do nothing. TypeError for settings that MXNet lacks, too."""
+        """Do nothing: a transform is not captured.
+
+        Parameters
+        ----------
+        active : bool, optional
+            Has no effect.
+        **settings : object
+            MXNet's settings, such as `static_alloc`, without effect.
+
+        Raises
+        ------
+        TypeError
+            For settings that MXNet lacks, too.
+
+        Examples
+        --------
+        >>> from forerun.gluon.data.vision import transforms
+        >>> transforms.Cast("float16").hybridize()
+        """
         check_hybrid_settings(settings)
 
 
@@ -124,7 +162,27 @@ class Compose(_OfNumpy, Sequential):
         self.add(*[t if isinstance(t, Block) else Lambda(t) for t in transforms])
 
     def forward(self, x: Any, *args: Any) -> Any:
-        """Return the image through all transforms, and their results for the other arguments."""
+        """Return the image through all transforms.
+
+        Parameters
+        ----------
+        x : array
+            The image: an array of forerun or of NumPy.
+        *args : object
+            Further arguments of the first transform.
+
+        Returns
+        -------
+        array or tuple
+            The image; a tuple of all results if the last transform returns several.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> from forerun.gluon.data.vision import transforms
+        >>> transforms.Compose([transforms.CenterCrop(2), transforms.ToTensor()])(np.ones((4, 6, 3))).shape
+        (3, 2, 2)
+        """
         for block in self:
             if isinstance(x, numpy.ndarray) and not getattr(block, "takes_numpy", False):
                 x = np.array(x)
@@ -201,7 +259,27 @@ class RandomApply(Compose):
         self.p = p
 
     def forward(self, x: Array | numpy.ndarray, *args: Any) -> Any:
-        """Return the image, transformed or as it is."""
+        """Return the image, transformed or as it is.
+
+        Parameters
+        ----------
+        x : array
+            The image: an array of forerun or of NumPy.
+        *args : object
+            The other parts of the example.
+
+        Returns
+        -------
+        array or tuple
+            The image, or a tuple of the image and the other arguments.
+
+        Examples
+        --------
+        >>> from forerun import np
+        >>> from forerun.gluon.data.vision import transforms
+        >>> transforms.RandomApply(transforms.CenterCrop(2), p=0.0)(np.ones((4, 6, 3))).shape
+        (4, 6, 3)
+        """
         if image.chance() < self.p:
             return super().forward(x, *args)
         return (x, *args) if args else x

@@ -60,7 +60,27 @@ class BasicBlockV1(_BlockV1):
 
     @staticmethod
     def convolutions(channels: int, stride: int, in_channels: int) -> list[Block]:
-        """Return the layers of the body."""
+        """Return the layers of the body, in order.
+
+        Parameters
+        ----------
+        channels : int
+            The number of channels of the result.
+        stride : int
+            The stride of the block.
+        in_channels : int
+            The number of channels of the images; 0 is inferred from the first data.
+
+        Returns
+        -------
+        list of Block
+            Convolutions, norms and activations.
+
+        Examples
+        --------
+        >>> [type(layer).__name__ for layer in BasicBlockV1.convolutions(8, 2, 0)]
+        ['Conv2D', 'BatchNorm', 'Activation', 'Conv2D', 'BatchNorm']
+        """
         return conv_norm(channels, 3, stride, 1, in_channels=in_channels) + conv_norm(channels, 3, 1, 1, act=None)
 
 
@@ -92,7 +112,27 @@ class BottleneckV1(_BlockV1):
 
     @staticmethod
     def convolutions(channels: int, stride: int, in_channels: int) -> list[Block]:
-        """Return the layers of the body."""
+        """Return the layers of the body, in order.
+
+        Parameters
+        ----------
+        channels : int
+            The number of channels of the result.
+        stride : int
+            The stride of the block.
+        in_channels : int
+            The number of channels of the images; 0 is inferred from the first data.
+
+        Returns
+        -------
+        list of Block
+            Convolutions, norms and activations.
+
+        Examples
+        --------
+        >>> [type(layer).__name__ for layer in BottleneckV1.convolutions(8, 2, 0)]
+        ['Conv2D', 'BatchNorm', 'Activation', 'Conv2D', 'BatchNorm', 'Activation', 'Conv2D', 'BatchNorm']
+        """
         few = channels // 4
         first = conv_norm(few, 1, stride, use_bias=True, in_channels=in_channels)
         return first + conv_norm(few, 3, 1, 1) + conv_norm(channels, 1, act=None, use_bias=True)
@@ -157,7 +197,25 @@ class BasicBlockV2(_BlockV2):
 
     @staticmethod
     def convolutions(channels: int, stride: int) -> list[tuple[int, int, int]]:
-        """Channels, kernel and stride of each convolution."""
+        """Return channels, kernel and stride of each convolution.
+
+        Parameters
+        ----------
+        channels : int
+            The number of channels of the result.
+        stride : int
+            The stride of the block.
+
+        Returns
+        -------
+        list of tuples of int
+            The three numbers of each convolution.
+
+        Examples
+        --------
+        >>> BasicBlockV2.convolutions(8, 2)
+        [(8, 3, 2), (8, 3, 1)]
+        """
         return [(channels, 3, stride), (channels, 3, 1)]
 
 
@@ -189,5 +247,23 @@ class BottleneckV2(_BlockV2):
 
     @staticmethod
     def convolutions(channels: int, stride: int) -> list[tuple[int, int, int]]:
-        """Channels, kernel and stride of each convolution."""
+        """Return channels, kernel and stride of each convolution.
+
+        Parameters
+        ----------
+        channels : int
+            The number of channels of the result.
+        stride : int
+            The stride of the block.
+
+        Returns
+        -------
+        list of tuples of int
+            The three numbers of each convolution.
+
+        Examples
+        --------
+        >>> BottleneckV2.convolutions(8, 2)
+        [(2, 1, 1), (2, 3, 2), (8, 1, 1)]
+        """
         return [(channels // 4, 1, 1), (channels // 4, 3, stride), (channels, 1, 1)]
