@@ -136,7 +136,7 @@ def flatten(x: ArrayLike, order: str = "C") -> Array:
     Examples
     --------
     >>> from forerun import np
-    >>> flatten(np.array([[1, 2], [3, 4]]), "F").tolist()
+    >>> np.array([[1, 2], [3, 4]]).flatten("F").tolist()
     [1, 3, 2, 4]
     """
     flat = ravel(x, order)
