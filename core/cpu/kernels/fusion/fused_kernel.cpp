@@ -260,18 +260,18 @@ void FusedKernel::prepare(Op&) {
 
 namespace {
 
-// Fetches lines of the next block, some beside each step but the first, which waits for memory itself.
+// Fetches lines of the next block, some beside each step.
 class Ahead {
  public:
   Ahead(const Plan& plan, const std::vector<char*>& sources, int64_t at, int64_t n) {
-    const auto steps = static_cast<int64_t>(plan.steps.size()) - 1;
-    if (at < 0 || steps < 2 || plan.streams.empty()) return;  // with fewer steps nothing is there to do beside them
+    const auto steps = static_cast<int64_t>(plan.steps.size());
+    if (at < 0 || steps < 3 || plan.streams.empty()) return;  // with fewer steps nothing is there to do beside them
     for (const Plan::Stream& s : plan.streams)
       from_[streams_] = sources[static_cast<size_t>(s.source)] + at * s.size, left_[streams_++] = n * s.size;
     share_ = std::max(kLeastAhead, ceil_div(*std::max_element(left_, left_ + streams_), steps * kLine) * kLine);
   }
   void fetch() {
-    if (streams_ == 0 || std::exchange(first_, false)) return;
+    if (streams_ == 0) return;
     bool more = false;
     for (int i = 0; i < streams_; ++i) {
       const int64_t bytes = std::min(share_, left_[i]);
@@ -283,7 +283,6 @@ class Ahead {
 
  private:
   int streams_ = 0;
-  bool first_ = true;
   int64_t share_ = 0;  // bytes of each stream that are fetched beside a step
   const char* from_[Plan::kMostStreams];
   int64_t left_[Plan::kMostStreams];
