@@ -22,6 +22,8 @@ constexpr bool kSanitized = true;  // everything takes about ten times as long
 #else
 constexpr bool kSanitized = false;
 #endif
+// Whether another processor is emulated: that takes as long, and the emulator cannot fork a process with threads.
+inline bool emulated() { return std::getenv("CORE_TESTS_EMULATED") != nullptr; }
 
 inline void check(bool holds, const std::string& what) {
   if (holds) return;

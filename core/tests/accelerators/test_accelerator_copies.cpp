@@ -11,7 +11,7 @@ using namespace forerun::test;
 namespace {
 
 // The copies for an operation without code on the device: of its operands, once, and of its results.
-void the_host_has_what_it_reads_and_gives_back_what_it_writes() {
+void host_reads_are_downloaded_and_host_writes_uploaded() {
   TwoDevices devices;
   SimpleDevice& device = devices.first;
   {
@@ -120,7 +120,7 @@ void a_part_may_be_written_first() {
 
 int main() {
   const Workers workers;
-  the_host_has_what_it_reads_and_gives_back_what_it_writes();
+  host_reads_are_downloaded_and_host_writes_uploaded();
   an_operation_reads_arrays_of_two_devices();
   a_result_may_be_in_any_memory();
   an_operation_reads_the_storage_that_it_overwrites();

@@ -197,7 +197,7 @@ void scalars_are_no_part_of_it() {
   check(two.brief.scalar(0).value[0] == 2 && three.brief.scalar(0).value[0] == 3, "it comes beside them");
 }
 
-void what_may_fail_or_is_long_has_none() {
+void failing_and_long_ops_have_no_brief_description() {
   const Array x = Array::make(DType::i64, {4}, budget_of(kHost));
   const DType types[] = {DType::i64, DType::i64, DType::i64};
   const Operand inputs[] = {{&x, {}}, {&x, {}}};
@@ -230,7 +230,7 @@ int main() {
     Workers workers;
     equal_ones_have_equal_descriptions();
     scalars_are_no_part_of_it();
-    what_may_fail_or_is_long_has_none();
+    failing_and_long_ops_have_no_brief_description();
   }
   a_device_describes_it_once();
   return 0;

@@ -326,7 +326,7 @@ void same_product(const std::vector<TileVersion>& versions) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  int cases = argc > 1 ? std::atoi(argv[1]) : kSanitized ? 60 : 400;
+  int cases = argc > 1 ? std::atoi(argv[1]) : kSanitized || emulated() ? 60 : 400;
   use_cpu_workers(Engine::get());
   Engine::get().configure({3}, 1);
   for (int i = 0; i < cases; ++i) {

@@ -150,7 +150,7 @@ size_t threads() {
 }
 
 // The operations of a task are found behind more than a few ops that may not start, even if another task does not wait.
-void a_task_of_a_task_comes_before_what_lacks_memory() {
+void a_nested_task_runs_before_ops_that_lack_memory() {
   set_up({2, 1}, true);
   std::atomic<bool> begun{false}, may_begin{false}, go{false};
   std::vector<Buffer*> all{issued<Held>(0, UINT32_MAX, false, begun, go),
@@ -205,7 +205,7 @@ void run_all(const std::vector<int>& workers, bool tight, uint32_t seed) {
 int main() {
   use_cpu_workers(Engine::get());
   Engine::get().configure({1, 1}, 2);
-  a_task_of_a_task_comes_before_what_lacks_memory();
+  a_nested_task_runs_before_ops_that_lack_memory();
   few_threads_wait();
   uint32_t seed = 1;
   for (int round = 0; round < (kSanitized ? 3 : 20); ++round)

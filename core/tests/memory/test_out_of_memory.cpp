@@ -16,7 +16,7 @@ using namespace forerun::test;
 namespace {
 
 // Empties the caches, so that the engine must allocate again.
-void drop_what_is_kept() {
+void drop_cached_blocks() {
   wait_all();
   stop_workers();
   FreeList<Op>::trim(), FreeList<Buffer>::trim(), FreeList<KernelRoom>::trim();
@@ -60,7 +60,7 @@ void check_idle() {
 // Refuses the n-th allocation, for all n (each `step`-th). Returns the number of allocations.
 int64_t each_once(uint32_t seed, bool traced, int64_t step) {
   for (int64_t n = 0;; n += step) {
-    drop_what_is_kept();
+    drop_cached_blocks();
     Calculation bystander(seed + 1, 9, 2049);
     bystander.check_all();
     if (traced) Engine::get().introspection.record_into(nullptr);
@@ -95,7 +95,7 @@ int main(int argc, char** argv) {
   long before = refusal::refused.load();
   for (int round = 0; round < rounds; ++round)
     for (int64_t period : {2, 3, 7, 30, 200}) {
-      drop_what_is_kept();
+      drop_cached_blocks();
       calculate(static_cast<uint32_t>(100 + round), period, period);
       check_idle();
       calculate(static_cast<uint32_t>(round), -1, -1);

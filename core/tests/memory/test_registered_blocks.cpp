@@ -134,7 +134,7 @@ void no_more_than_the_limit_is_registered() {
   blocks().set_limit(SIZE_MAX / 2);
 }
 
-void what_is_refused_is_not_registered() {
+void refused_blocks_are_not_registered() {
   Devices devices;
   devices.refuses = true;
   copy_once(2 * kMiB, devices);
@@ -308,7 +308,7 @@ int main() {
   a_block_is_registered_at_its_first_copy_and_stays_so();
   small_blocks_are_not_registered();
   no_more_than_the_limit_is_registered();
-  what_is_refused_is_not_registered();
+  refused_blocks_are_not_registered();
   zeros_keep_the_pages_of_a_registered_block();
   a_block_is_registered_with_one_registrar();
   no_lock_is_held_while_devices_are_called();

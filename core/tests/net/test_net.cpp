@@ -156,7 +156,7 @@ void values_are_those_of_the_program_in_order() {
   }
 }
 
-void ranks_that_differ_all_learn_what_the_others_do() {
+void differing_ranks_learn_the_ops_of_the_others() {
   for (int way = 0; way < 3; ++way) {
     World world(static_cast<uint32_t>(way));
     std::vector<Array> y;
@@ -300,7 +300,7 @@ void a_rank_that_stops_notifies_the_others() {
 }
 
 // Rank 1 leaves; operations that it has begun before succeed for the others, and further ones are an error.
-void a_rank_that_has_left_took_part_in_what_it_has_begun() {
+void a_rank_that_has_left_took_part_in_ops_it_began() {
   World world(3);
   std::vector<Array> x, sums;
   for (int r = 0; r < kRanks; ++r) x.push_back(array_of(4)), world[r].fill(x.back(), 1);
@@ -403,14 +403,14 @@ int main() {
   use_cpu_workers(Engine::get());
   Engine::get().configure({2, 1, 1, 1}, 2);
   values_are_those_of_the_program_in_order();
-  ranks_that_differ_all_learn_what_the_others_do();
+  differing_ranks_learn_the_ops_of_the_others();
   a_rank_that_waits_for_others_is_known_to_those_that_wait_for_it();
   messages_of_all_sizes_keep_their_order();
   a_receive_of_something_else_is_an_error_on_all_ranks();
   a_sender_that_does_not_answer_is_not_waited_for();
   a_failed_operand_fails_the_others();
   a_rank_that_stops_notifies_the_others();
-  a_rank_that_has_left_took_part_in_what_it_has_begun();
+  a_rank_that_has_left_took_part_in_ops_it_began();
   the_thread_that_waits_does_the_work();
   a_message_on_its_way_holds_nothing_up();
   the_loopback_network_takes_its_time();

@@ -186,11 +186,20 @@ def requires_grad_(x: Array, requires_grad: bool = True) -> Array:
     [0.0, 2.0, 4.0]
     """
     begin()
-    if requires_grad and x.node is None:
+    if requires_grad == _has_gradient(x):
+        return x
+    if isinstance(x.node, Variable) and type(x.node) is not Variable:  # a parameter: it stays one
+        grad = np.zeros(x.shape, dtype=x.dtype, device=x.device) if requires_grad else None
+        x.node = type(x.node)(grad, "add" if requires_grad else "null")
+    elif requires_grad:
         x.attach_grad("add")
-    elif not requires_grad:
+    else:
         x.node = None
     return x
+
+
+def _has_gradient(x: Array) -> bool:
+    return x.node is not None and not (isinstance(x.node, Variable) and x.node.grad_req == "null")
 
 
 def _set_requires_grad(x: Array, requires_grad: bool) -> None:
@@ -217,9 +226,7 @@ def view_as(x: Array, other: Array) -> Array:
     return x.reshape(other.shape)
 
 
-_requires_grad = property(
-    lambda x: x.node is not None, _set_requires_grad, doc="Whether gradients flow through x; may be set."
-)
+_requires_grad = property(_has_gradient, _set_requires_grad, doc="Whether gradients flow through x; may be set.")
 _is_leaf = property(lambda x: x.node is None or isinstance(x.node, Variable), doc="Whether x was not computed.")
 _data = property(lambda x: x.detach(), doc="The same values, out of sight of gradients.")
 _is_cuda = property(lambda x: x.device.device_type == "gpu", doc="Whether x is on a GPU.")
