@@ -134,7 +134,8 @@ def circles_of_includes(root: Path) -> str:
 
 def importers_of_core(root: Path) -> str:
     """Count the modules that import the extension module themselves, among all."""
-    return f"{len({found.source for found in imports(root) if found.target == 'forerun._core'})} of {len(modules(root))}"
+    found = {one.source for one in imports(root) if one.target == "forerun._core"}
+    return f"{len(found)} of {len(modules(root))}"
 
 
 def late_imports(root: Path) -> str:

@@ -255,7 +255,7 @@ class Worker(Program):
 
 
 class Helper(Program):
-    """A thread that waits: it tries to run small ops, although no small ops exist (settle_small), and leaves the planned
+    """A thread that waits: it tries to run small ops, although no small ops exist (settle_small), and leaves planned
     ops to itself; it helps once (Waiter::wait_until), or is interrupted before; then it continues the program.
     """
 
