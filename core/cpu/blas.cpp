@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "base/processor/simd_target.h"
+#include "base/simd/simd_target.h"
 #include "base/system/environment.h"
 #include "base/system/library.h"
 #include "cpu/kernels/gemm/matmul.h"

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "base/processor/relaxed_atomic.h"
+#include "base/simd/relaxed_atomic.h"
 
 namespace forerun {
 

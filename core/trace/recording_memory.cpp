@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/processor/cycles.h"
+#include "base/simd/cycles.h"
 
 namespace forerun {
 

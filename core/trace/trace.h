@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/processor/cycles.h"
+#include "base/simd/cycles.h"
 #include "trace/block_sample.h"
 #include "trace/name_table.h"
 #include "trace/record.h"

@@ -346,7 +346,7 @@ def test_code_for_one_processor_has_its_place() -> None:
         for path in sorted(CORE.rglob("*.[hc]*"))
         if not path.is_relative_to(CORE / "cpu") and FOR_A_PROCESSOR.search(path.read_text(encoding="utf-8"))
     }
-    assert found == {"base/processor/cycles.h", "base/half.h", "base/processor/simd_target.h"}
+    assert found == {"base/simd/cycles.h", "base/half.h", "base/simd/simd_target.h"}
 
 
 def test_kernels_of_the_cpu_describe_themselves_to_devices() -> None:

@@ -9,8 +9,8 @@
 
 #include "base/bfloat16.h"
 #include "base/half.h"
-#include "base/processor/copy_bytes.h"
-#include "base/processor/simd_target.h"
+#include "base/simd/copy_bytes.h"
+#include "base/simd/simd_target.h"
 #include "cpu/loops/cast.h"
 #include "cpu/loops/formulas.h"
 #include "cpu/loops/item.h"

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <vector>
 
-#include "base/processor/simd_target.h"
+#include "base/simd/simd_target.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "base/processor/simd_target.h"
+#include "base/simd/simd_target.h"
 
 namespace forerun {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/containers/free_list.h"
-#include "base/processor/cycles.h"
+#include "base/simd/cycles.h"
 
 namespace forerun {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/processor/cycles.h"
+#include "base/simd/cycles.h"
 
 namespace forerun {
 

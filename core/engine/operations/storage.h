@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/processor/relaxed_atomic.h"
 #include "base/region.h"
+#include "base/simd/relaxed_atomic.h"
 #include "engine/operations/reference_counted.h"
 #include "engine/sync/completion.h"
 

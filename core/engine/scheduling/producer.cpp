@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/processor/cycles.h"
+#include "base/simd/cycles.h"
 #include "engine/operations/op.h"
 #include "engine/passes/group_search.h"
 

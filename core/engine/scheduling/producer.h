@@ -3,7 +3,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "base/processor/cycles.h"
+#include "base/simd/cycles.h"
 #include "engine/operations/submission.h"
 
 namespace forerun {

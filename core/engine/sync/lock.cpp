@@ -1,6 +1,6 @@
 #include "engine/sync/lock.h"
 
-#include "base/processor/cycles.h"
+#include "base/simd/cycles.h"
 
 namespace forerun {
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "array/array.h"
-#include "base/processor/simd_target.h"
+#include "base/simd/simd_target.h"
 #include "engine/engine.h"
 #include "python/bindings.h"
 #include "python/direct/creation/creation_arguments.h"

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "array/array.h"
-#include "base/processor/simd_target.h"
+#include "base/simd/simd_target.h"
 #include "cpu/kernels/conv/conv.h"
 #include "cpu/kernels/conv/conv_weight_grad.h"
 #include "cpu/kernels/conv/pooling.h"

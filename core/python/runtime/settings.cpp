@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/processor/simd_target.h"
+#include "base/simd/simd_target.h"
 #include "cpu/blas.h"
 #include "cpu/cgroup_limits.h"
 #include "cpu/kernels/gemm/matmul.h"

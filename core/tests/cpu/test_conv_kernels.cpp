@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "base/processor/simd_target.h"
+#include "base/simd/simd_target.h"
 #include "cpu/kernels/conv/conv.h"
 #include "cpu/kernels/conv/conv_weight_grad.h"
 #include "cpu/kernels/conv/pooling.h"

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <thread>
 
-#include "base/processor/cycles.h"
+#include "base/simd/cycles.h"
 #include "cpu/threads.h"
 #include "program.h"
 #include "scarce.h"

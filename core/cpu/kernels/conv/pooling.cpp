@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "base/processor/simd_target.h"
+#include "base/simd/simd_target.h"
 #include "cpu/kernels/conv/window_axes.h"
 #include "device/op_spec.h"
 

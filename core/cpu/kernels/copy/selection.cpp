@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "base/processor/simd_target.h"
+#include "base/simd/simd_target.h"
 #include "cpu/kernels/snapshot.h"
 #include "cpu/loops/cast.h"
 #include "cpu/loops/loop.h"

@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
-#include "base/processor/simd_target.h"
 #include "base/rounding.h"
+#include "base/simd/simd_target.h"
 #include "cpu/kernels/snapshot.h"
 #include "cpu/loops/cast.h"
 #include "cpu/loops/item.h"

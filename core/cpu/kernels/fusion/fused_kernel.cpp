@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "base/processor/copy_bytes.h"
+#include "base/simd/copy_bytes.h"
 #include "cpu/codegen/compiled_loops.h"
 #include "cpu/kernels/fusion/plan_cache.h"
 #include "cpu/kernels/fusion/plan_maker.h"

@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
-#include "base/processor/simd_target.h"
 #include "base/rounding.h"
+#include "base/simd/simd_target.h"
 #include "cpu/kernels/gemm/transpose.h"
 #include "cpu/kernels/scratch.h"
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "base/processor/simd_target.h"
+#include "base/simd/simd_target.h"
 
 namespace forerun {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/processor/simd_target.h"
+#include "base/simd/simd_target.h"
 
 namespace forerun {
 

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <limits>
 
-#include "base/processor/simd_target.h"
 #include "base/rounding.h"
+#include "base/simd/simd_target.h"
 #include "device/op_spec.h"
 
 // This code is compiled several times, for different instruction sets: the bits are the same, as every operation is

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/processor/simd_target.h"
 #include "base/rounding.h"
+#include "base/simd/simd_target.h"
 #include "cpu/kernels/tile_elements.h"
 #include "cpu/loops/item.h"
 #include "device/brief_spec.h"

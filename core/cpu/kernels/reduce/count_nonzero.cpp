@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/processor/simd_target.h"
+#include "base/simd/simd_target.h"
 #include "device/op_spec.h"
 
 namespace forerun {

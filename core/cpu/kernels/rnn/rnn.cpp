@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "base/processor/simd_target.h"
+#include "base/simd/simd_target.h"
 #include "cpu/kernels/gemm/gemm.h"
 #include "cpu/kernels/scratch.h"
 #include "device/op_spec.h"

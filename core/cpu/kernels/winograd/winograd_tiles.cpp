@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/processor/simd_target.h"
+#include "base/simd/simd_target.h"
 #include "cpu/kernels/gemm/transpose.h"
 
 namespace forerun {
