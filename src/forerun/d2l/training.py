@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from .. import autograd, gluon, np
 
 if TYPE_CHECKING:
-    from ..gluon.data.loader import DataLoader
     from ..typing import Array, ArrayLike
 
 __all__ = ["grad_clipping", "linreg", "load_array", "sgd", "squared_loss", "synthetic_data"]
@@ -44,7 +43,7 @@ def synthetic_data(w: Array, b: ArrayLike, num_examples: int) -> tuple[Array, Ar
     return X, y.reshape((-1, 1))
 
 
-def load_array(data_arrays: Sequence[Any], batch_size: int, is_train: bool = True) -> DataLoader:
+def load_array(data_arrays: Sequence[Any], batch_size: int, is_train: bool = True) -> gluon.data.DataLoader:
     """Return the batches of a data set that is in memory.
 
     Parameters
