@@ -189,12 +189,18 @@ def requires_grad_(x: Array, requires_grad: bool = True) -> Array:
     if requires_grad == _has_gradient(x):
         return x
     if isinstance(x.node, Variable) and type(x.node) is not Variable:  # a parameter: it stays one
-        grad = np.zeros(x.shape, dtype=x.dtype, device=x.device) if requires_grad else None
-        x.node = type(x.node)(grad, "add" if requires_grad else "null")
+        make_leaf(x, type(x.node), requires_grad)
     elif requires_grad:
         x.attach_grad("add")
     else:
         x.node = None
+    return x
+
+
+def make_leaf(x: Array, kind: type[Variable], requires_grad: bool) -> Array:
+    """Make x a leaf of a kind, which gradients reach or not; x is returned."""
+    grad = np.zeros(x.shape, dtype=x.dtype, device=x.device) if requires_grad else None
+    x.node = kind(grad, "add" if requires_grad else "null")
     return x
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeGuard
 
-from ... import np
 from ..._capture import core as _core
 from ..._capture.changes import Snapshot, note, watch
 from ..._capture.participants import depend_on
 from ...autograd.leaf import Variable
 from ...ops._base.convert import is_array
 from ..grad import begin, no_grad
-from ..methods import to
+from ..methods import make_leaf, to
 
 if TYPE_CHECKING:
     from ...typing import Array
@@ -50,10 +49,7 @@ def Parameter(data: Array, requires_grad: bool = True) -> Array:
     True
     """
     begin()
-    x = data.detach()
-    grad = np.zeros(x.shape, dtype=x.dtype, device=x.device) if requires_grad else None
-    x.node = _ParameterLeaf(grad, "add" if requires_grad else "null")
-    return x
+    return make_leaf(data.detach(), _ParameterLeaf, requires_grad)
 
 
 def is_parameter(x: object) -> TypeGuard[Array]:
