@@ -55,7 +55,7 @@ bool Buffer::take() {
 }
 
 bool Buffer::protect(bool keep) {
-  if (!block_ || block_->exclusive()) return true;
+  if (!block_ || aliased_ || block_->exclusive()) return true;
   Block* fresh = make_block(bytes, budget);
   if (!fresh) return false;
   if (keep) std::memcpy(fresh->data, block_->data, bytes);
@@ -91,11 +91,25 @@ void Buffer::hand_back(Storage& to) {
 }
 
 Block* Buffer::share() {
-  if (block_) return block_->retain(), block_;
+  if (block_ && !aliased_) return block_->retain(), block_;
   Block* copy = make_block(bytes ? bytes : 1, nullptr);
   if (!copy) throw std::bad_alloc();
-  std::memcpy(copy->data, inline_, bytes);
+  std::memcpy(copy->data, data_, bytes);
   return copy;
+}
+
+Block* Buffer::alias() {
+  if (!block_) {
+    Block* own = make_block(bytes ? bytes : 1, budget);
+    if (!own) throw std::bad_alloc();
+    std::memcpy(own->data, data_, bytes);
+    adopt(own);
+  } else if (!protect(true)) {
+    throw std::bad_alloc();
+  }
+  aliased_ = true, any_aliased_ = true;
+  block_->retain();
+  return block_;
 }
 
 void Buffer::register_with(const MemoryRegistrar& registrar) const {
@@ -104,7 +118,7 @@ void Buffer::register_with(const MemoryRegistrar& registrar) const {
 
 void Buffer::dispose() {
   if (block_) block_->release();
-  block_ = nullptr, data_ = nullptr;
+  block_ = nullptr, data_ = nullptr, aliased_ = false;
   if (taken_on_device_) write_off();
   if (values && budget->lost.load(std::memory_order_relaxed)) [[unlikely]]
     values.release();  // the device's threads, which might be needed to release the values, are in the parent

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 
+#include "base/simd/relaxed_atomic.h"
 #include "engine/operations/storage.h"
 
 namespace forerun {
@@ -55,13 +56,18 @@ class Buffer final : public Storage {
   bool take() override;
   bool taken() const override { return data_ || taken_on_device_; }
   bool protect(bool keep) override;
-  bool unshared() const override { return (!block_ || block_->exclusive()) && !taken_on_device_; }
+  bool unshared() const override { return (!block_ || aliased_ || block_->exclusive()) && !taken_on_device_; }
   size_t write_off() override;
   bool take_over(Storage& from) override;
   void hand_back(Storage& to) override;
   // A block that holds the values, for a reader outside the engine; the caller owns one reference. To be called while
   // no write runs. Small values are copied, large ones shared: a later write then uses a new block.
   Block* share();
+  // The same for a reader that sees later writes, and may itself write: no op may use the storage while the program
+  // runs (aliased_).
+  Block* alias();
+  bool aliased() const { return aliased_; }
+  static bool any_aliased() { return any_aliased_; }  // whether any storage ever was
   // Before a device copies from or to it: speeds up the copy if the memory is forerun's own and large
   // (register_block()).
   void register_with(const MemoryRegistrar& registrar) const;
@@ -86,7 +92,10 @@ class Buffer final : public Storage {
   Buffer* next_free = nullptr;
   char* data_ = nullptr;
   bool taken_on_device_ = false;  // on an accelerator: memory is allocated and counted
-  Block* block_ = nullptr;        // null while the values are in inline_
+  bool aliased_ = false;  // readers outside the engine see writes, and write: an op that uses the storage has ended
+                          // before the call returns that issued it
+  static inline RelaxedAtomic<bool> any_aliased_;
+  Block* block_ = nullptr;  // null while the values are in inline_
   alignas(16) char inline_[kInline];
 };
 

@@ -172,6 +172,10 @@ _core\.from_numpy$:
     def from_numpy(values: _numpy.ndarray[Any, Any] | _numpy.generic, device: _Device | None = None) -> _ndarray:
         \doc
 
+_core\.numpy_alias$:
+    def numpy_alias(a: _ndarray) -> _numpy.ndarray[Any, Any]:
+        \doc
+
 _core\.taken$:
     def taken(values: _numpy.ndarray[Any, Any], device: _Device | None = None) -> _ndarray:
         \doc

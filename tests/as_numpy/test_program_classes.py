@@ -97,17 +97,6 @@ def test_namespaces_of_the_array_api(run: Run) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:the matrix subclass")
-def test_masked_arrays_and_matrices_of_arrays_can_be_written(run: Run) -> None:
-    names = run(
-        f"{GIVEN}"
-        "masked, matrix = np.ma.asarray(x), np.asmatrix(x)\n"
-        "masked[[1, 2]], masked[0], matrix[0, 1] = 7, np.ma.masked, 9\n"
-    )
-    assert names["masked"].tolist() == [None, 7, 7, 3]
-    assert names["matrix"].tolist() == [[0, 9, 2, 3]]
-    assert names["x"].tolist() == [0, 1, 2, 3]
-
-
 @pytest.mark.parametrize("value", ["None", "3", "[1]", "'a'", "np.float64(1)", "np", "np.ndarray", "x[0]", "x > 1"])
 def test_instances_of_ndarray(run: Run, value: str) -> None:
     names = run(f"{GIVEN}v = {value}\nfound = isinstance(v, np.ndarray), isinstance(v, (np.ndarray, list))\n")

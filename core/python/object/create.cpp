@@ -224,6 +224,9 @@ void init_create(Module& m) {
       [](nb::handle values, nb::handle device) { return wrapped(taken(values.ptr(), device_index("array", device))); },
       nb::arg("values"), nb::arg("device").none() = nb::none(),
       "The same of an array without other references: its memory may be taken over.");
+  m.def(
+      "numpy_alias", [](nb::handle a) { return checked(numpy_alias(get_array("numpy_alias", a.ptr()))); }, nb::arg("a"),
+      "NumPy's array on the memory of a: from now on, each of the two sees writes to the other.");
   m.def("scalars", scalars, nb::arg("values"), nb::arg("dtype"), nb::arg("device"),
         "An array of a few floats, made now.");
   m.def("empty", empty, nb::arg("shape"), nb::arg("dtype"), nb::arg("device").none() = nb::none());

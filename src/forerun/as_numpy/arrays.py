@@ -16,9 +16,10 @@ from .._array.numpy_protocols import has_override
 from .._array.scalar import scalar
 from .._array.ufunc_calls import FOREIGN, OPS
 from ..ops._base import core as _core
+from ..ops._base.convert import is_supported
 from ..ops._base.primitive import Elementwise, direct
 from . import derived, scalars
-from .conversion import Numpy, back, values
+from .conversion import Numpy, aliased, back, values
 from .derived import METHODS, Base, Overriding, Unbound
 from .flags import flags, setflags
 from .nditer import nditer
@@ -36,9 +37,9 @@ class _Ndarray(ArrayClass):
         return issubclass(kind, (_core.Array, numpy.ndarray)) and not issubclass(kind, scalar)
 
     def __call__(cls, shape: Any, dtype: Any = float, buffer: Any = None, *args: Any, **kwargs: Any) -> Any:
-        """A new array, or one of a buffer: a view, which is NumPy's array, or a copy of a forerun array."""
-        made = numpy.ndarray(values(shape), dtype, values(buffer), *args, **kwargs)
-        return back(made) if buffer is None or isinstance(buffer, _core.Array) else made
+        """A new array, or a view of a buffer, which is NumPy's array."""
+        made = numpy.ndarray(values(shape), dtype, aliased(buffer), *args, **kwargs)
+        return back(made) if buffer is None else made
 
     def __new__(mcs, name: str, bases: tuple[type, ...], body: dict[str, Any], **more: Any) -> Any:
         """A class derived from it is one of NumPy's arrays."""
@@ -170,7 +171,7 @@ def extended(calls: Numpy) -> Iterator[None]:
 
 
 # Attributes that are given above, or that are forerun's and need nothing of NumPy's.
-_OWN = ("base", "data", "dtype", "flags", "item", "setflags", "shape", "tolist")
+_OWN = ("base", "ctypes", "data", "dtype", "flags", "item", "setflags", "shape", "tolist", "view")
 
 
 def _attributes(calls: Numpy) -> Iterator[tuple[str, Any]]:
@@ -186,6 +187,8 @@ def _attributes(calls: Numpy) -> Iterator[tuple[str, Any]]:
     yield "to_numpy", lambda x: x.numpy()  # Matplotlib's hist would read one element after the other
     yield "flags", flags
     yield "setflags", setflags
+    yield "view", _view(calls)
+    yield "ctypes", property(lambda x: aliased(x).ctypes)  # functions in C write to its address
     for name in dir(numpy.ndarray):
         numpy_attribute = getattr(numpy.ndarray, name)
         if name.startswith("_") or name in _OWN:
@@ -195,6 +198,30 @@ def _attributes(calls: Numpy) -> Iterator[tuple[str, Any]]:
             yield name, _method(calls, name, numpy_attribute) if callable(numpy_attribute) else _read(name)
         elif callable(attribute) and callable(numpy_attribute):
             yield name, _core.Fallback(attribute, calls.instead(f"ndarray.{name}", numpy_attribute))
+
+
+def _view(calls: Numpy) -> Callable[..., Any]:
+    """Return the method `view`: forerun's, or NumPy's on the array's memory for a class derived from NumPy's array."""
+    own = _core.Fallback(np.ndarray.view, calls.instead("ndarray.view", numpy.ndarray.view))
+
+    def view(self: Any, *args: Any, **kwargs: Any) -> Any:
+        """Return a view: of the same elements, of the same bytes with another dtype, or of a derived class."""
+        if any(map(_is_numpys, (*args, *kwargs.values()))):
+            why = "a class derived from numpy.ndarray, or a dtype that only NumPy has"
+            return calls.call("ndarray.view", numpy.ndarray.view, (aliased(self), *args), kwargs, why)
+        return own(self, *args, **kwargs)
+
+    return view
+
+
+def _is_numpys(kind: Any) -> bool:
+    """Return whether it is a class derived from NumPy's array, or a dtype of records or bytes."""
+    if isinstance(kind, type) and issubclass(kind, numpy.ndarray):
+        return kind is not numpy.ndarray
+    try:
+        return not is_supported(numpy.dtype(kind))
+    except TypeError:
+        return False
 
 
 def _method(calls: Numpy, name: str, numpy_method: Callable[..., Any]) -> Callable[..., Any]:

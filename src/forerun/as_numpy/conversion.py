@@ -58,6 +58,16 @@ def values(x: Any, writable: bool = False) -> Any:
     return each_inside(x, functools.partial(values, writable=writable)) if issubclass(kind, (dict, tuple)) else x
 
 
+def aliased(x: Any) -> Any:
+    """Return NumPy's array on the memory of a forerun array, for a program that writes to either of them.
+
+    Others are returned as they are. An array on an accelerator is copied.
+    """
+    if not isinstance(x, _core.Array) or _core.is_scalar(x) or x.device.device_type != "cpu":
+        return values(x, writable=True)
+    return _core.numpy_alias(x)
+
+
 def back(x: Any) -> Any:
     """Replace NumPy arrays of numbers by forerun arrays, in tuples, lists and dicts too; scalars stay NumPy's."""
     if type(x) is numpy.ndarray:
@@ -106,7 +116,9 @@ class Numpy:
             given = (target.asnumpy(), *given[1:])
         if out is not None:
             named["out"] = values(out, writable=True)
-        result = _writable(numpy_function(*given, **named), args, given)
+        result = numpy_function(*given, **named)
+        if _is_derived_view(result, [*args, *kwargs.values()], [*given, *named.values()]):
+            result = numpy_function(*map(aliased, args), **{key: aliased(x) for key, x in kwargs.items()})
         if isinstance(target, _core.Array):
             target[...] = given[0]
         if out is not None:
@@ -148,12 +160,14 @@ def first_line(error: BaseException) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0]
 
 
-def _writable(result: Any, args: Sequence[Any], given: Sequence[Any]) -> Any:
-    """Return a result, or its copy if it is a view, of a derived class, of a forerun array: it would be read-only."""
-    if type(result) is numpy.ndarray or not isinstance(result, numpy.ndarray) or result.flags.writeable:
-        return result
-    shares = (isinstance(a, _core.Array) and numpy.may_share_memory(result, g) for a, g in zip(args, given))
-    return result.copy() if any(shares) else result
+def _is_derived_view(result: Any, args: Sequence[Any], given: Sequence[Any]) -> bool:
+    """Return whether a result is of a derived class, such as a matrix, and a view of a forerun array among the args.
+
+    It is read-only then, and does not see later writes to the array.
+    """
+    if type(result) is numpy.ndarray or not isinstance(result, numpy.ndarray):
+        return False
+    return any(isinstance(a, _core.Array) and numpy.may_share_memory(result, g) for a, g in zip(args, given))
 
 
 def delivered(out: Out, written: Any, result: Any) -> Any:

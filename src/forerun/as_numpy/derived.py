@@ -9,7 +9,7 @@ from typing import Any
 import numpy
 
 from .. import np
-from .conversion import delivered, values
+from .conversion import aliased, delivered, values
 
 __all__ = ["METHODS", "Base", "Overriding", "Unbound", "attributes"]
 
@@ -25,8 +25,27 @@ def _view(kind: type) -> Callable[..., Any]:
     return view
 
 
+def _new(kind: type, place: int, default: bool) -> Callable[..., Any]:
+    """Return `__new__` of a class that shares the memory of its data if it is not to copy them, also a forerun array's.
+
+    place, default: of its argument `copy`, among those behind the data.
+    """
+    plain: Any = kind.__new__
+
+    @functools.wraps(plain)
+    def new(cls: type, data: Any = None, *args: Any, **kwargs: Any) -> Any:
+        copies = kwargs.get("copy", args[place] if len(args) > place else default)
+        if copies:
+            return plain(cls, data, *args, **kwargs)
+        return plain(cls, *map(aliased, (data, *args)), **{name: aliased(x) for name, x in kwargs.items()})
+
+    return new
+
+
 def attributes() -> Iterator[tuple[type, str, Any]]:
     """Yield methods that classes derived from `numpy.ndarray` by NumPy get, as classes, names and functions."""
+    yield numpy.matrix, "__new__", _new(numpy.matrix, 1, default=True)
+    yield numpy.ma.MaskedArray, "__new__", _new(numpy.ma.MaskedArray, 2, default=False)
     for kind in (numpy.matrix, numpy.memmap, numpy.recarray, numpy.ma.MaskedArray):
         yield kind, "view", _view(kind)
 
@@ -42,10 +61,10 @@ class Base(numpy.ndarray):
     __slots__ = ()
 
     def __new__(cls, shape: Any, dtype: Any = float, buffer: Any = None, *args: Any, **kwargs: Any) -> Any:
-        """Create an array, through either class. A buffer that is a forerun array is copied."""
+        """Create an array, through either class. It shares the memory of a buffer, also of a forerun array."""
         if cls is np.ndarray:
             return cls(shape, dtype, buffer, *args, **kwargs)
-        return super().__new__(cls, values(shape), dtype, values(buffer, writable=True), *args, **kwargs)
+        return super().__new__(cls, values(shape), dtype, aliased(buffer), *args, **kwargs)
 
     view = _view(numpy.ndarray)
 

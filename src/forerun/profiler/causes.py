@@ -29,6 +29,7 @@ _CALLS = {
     "at rest": ("at rest",),
     "end": ("end of the recording",),
     "synchronous": ("synchronous",),
+    "shared": ("memory shared with NumPy",),
 }  # fmt: skip
 _CAUSE = {call: cause for cause, calls in _CALLS.items() for call in calls}
 
@@ -50,6 +51,7 @@ ADVICE = {
     "at rest": "configure and fork before there is work",
     "end": "",
     "synchronous": "FORERUN_ENGINE=sync runs each operation at once: unset it",
+    "shared": "operate on a copy: np.array(x); NumPy may write to this array's memory at any time",
 }
 
 # For a line that waited once: there is no loop to leave.

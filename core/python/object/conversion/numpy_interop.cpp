@@ -12,11 +12,13 @@
 #include "array/iteration_space.h"
 #include "cpu/loops/loop.h"
 #include "engine/devices/memory_budget.h"
+#include "engine/engine.h"
 #include "python/numpy_api.h"
 #include "python/object/array_object.h"
 #include "python/object/conversion/dtypes.h"
 #include "python/object/create.h"
 #include "python/runtime/errors/errors.h"
+#include "python/runtime/errors/task_state.h"
 #include "python/runtime/submission/accelerators.h"
 #include "python/runtime/submission/capture.h"
 #include "python/runtime/submission/devices.h"
@@ -133,6 +135,17 @@ PyObject* bools_of(const Array& array) {
   return copy;
 }
 
+// Takes over the caller's reference to the block.
+PyObject* view_of_block(const Array& array, Block* block, bool writable) {
+  PyObject* base = PyCapsule_New(block, "forerun.block", [](PyObject* c) {
+    static_cast<Block*>(PyCapsule_GetPointer(c, "forerun.block"))->release();
+  });
+  if (!base) return block->release(), nullptr;
+  PyObject* view = numpy_view(array.layout, block->data, writable, base);
+  Py_DECREF(base);
+  return view;
+}
+
 }  // namespace
 
 PyObject* shared_view(const Array& array) {
@@ -142,14 +155,20 @@ PyObject* shared_view(const Array& array) {
     return shared_view(copy);
   }
   if (bytes_as_bools && !only_bools(array.layout, array.storage()->data())) return bools_of(array);
-  Block* block = array.storage()->share();
-  PyObject* base = PyCapsule_New(block, "forerun.block", [](PyObject* c) {
-    static_cast<Block*>(PyCapsule_GetPointer(c, "forerun.block"))->release();
-  });
-  if (!base) return block->release(), nullptr;
-  PyObject* view = numpy_view(array.layout, block->data, false, base);
-  Py_DECREF(base);
-  return view;
+  return view_of_block(array, array.storage()->share(), false);
+}
+
+PyObject* numpy_alias(const Array& array) {
+  if (!on_host(array))
+    throw Error(ErrorKind::value, "numpy_alias: the array must be on the CPU, got " + device_name(device_of(array)));
+  wait_for(array);
+  Buffer& storage = *array.storage();
+  if (!storage.aliased()) {
+    if (in_host_task())
+      throw Error(ErrorKind::runtime, "numpy_alias: must be called outside of host tasks, got a call in one");
+    wait_mark(Engine::get().ring.next(), "memory shared with NumPy");
+  }
+  return view_of_block(array, storage.alias(), true);
 }
 
 PyObject* to_numpy(const Array& array) {

@@ -21,6 +21,9 @@ Array from_object(const char* op, PyObject* o, int device);
 PyObject* to_numpy(const Array& array);
 // The same for an array whose values are computed, and will not change before this returns.
 PyObject* shared_view(const Array& array);
+// A NumPy array on the array's memory: each of the two sees writes to the other. Waits for pending operations.
+// From now on, calls that issue operations on the memory wait for them.
+PyObject* numpy_alias(const Array& array);
 // Whether bytes that the program has written may be viewed as bools: from then on bools are checked before other
 // libraries see them. Set once; with the interpreter lock.
 extern bool bytes_as_bools;

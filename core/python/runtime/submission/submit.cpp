@@ -83,7 +83,7 @@ class Outputs {
     bool unfinished = false;
     const auto longest = std::chrono::steady_clock::now() + kLongestCall;
     logged_wait(
-        "synchronous",
+        synchronous ? "synchronous" : "memory shared with NumPy",
         [&](auto slice) {
           if (all_.empty()) return engine.waiter.wait_mark(end, slice);
           unfinished = !std::all_of(all_.begin(), all_.end(),
@@ -110,6 +110,15 @@ class Outputs {
   std::vector<const Storage*> read_;
   const Lane* ranks_;
 };
+
+// Whether the op uses memory that the program may write to, without an operation, as soon as the call returns.
+bool uses_aliased(Op& op) {
+  if (!Buffer::any_aliased()) [[likely]]
+    return false;
+  for (int i = 0; i < op.n_access; ++i)
+    if (static_cast<Buffer*>(op.access(i).storage)->aliased()) return true;
+  return false;
+}
 
 // Puts a device into use that was used before the settings changed.
 void use_again(Engine& engine, Op* op, int device) {
@@ -154,7 +163,8 @@ void issue_placed(Op* op, int device, Queue::Kind kind, int memory, bool cheap) 
   }
   const bool left = synchronous && !placing && (op->elsewhere || is_behind_left_queued(*op));
   if (left) leave_queued(*op);
-  if (!synchronous || placing || left) {
+  const bool waits = synchronous || uses_aliased(*op);
+  if (!waits || placing || left) {
     if (engine.issue(op) % Waiter::kKeepUp == 0) engine.waiter.keep_up();
     return;
   }
@@ -180,7 +190,7 @@ void issue(Op* op, int device, Queue::Kind kind, bool cheap) {
     std::optional<Outputs> outputs;
     const bool left = synchronous && is_behind_left_queued(*op);
     if (left) leave_queued(*op);
-    if (synchronous && !left) outputs.emplace(*op);
+    if ((synchronous || uses_aliased(*op)) && !left) outputs.emplace(*op);
     PlacedTogether together;
     const Placed placed = place(op, device, kind, [](Op* each, int where, Queue::Kind queue, int memory) {
       issue_placed(each, where, queue, memory);

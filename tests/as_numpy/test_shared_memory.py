@@ -1,0 +1,192 @@
+"""Programs that get forerun as NumPy: arrays of NumPy's that share the memory of the program's arrays."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy
+import pytest
+
+from forerun import _core, hybrid, np, npx, profiler
+from forerun.testing import closed_gate
+from tests.support.processes.as_numpy_program import Run, value_of
+
+SHARING = """\
+x.view(Derived)
+x.view(type=Derived)
+x[1].view(Derived)
+x[:, ::2].view(Derived)
+x.T.view(Derived)
+np.ndarray.__new__(Derived, x.shape, float, x)
+np.ndarray.__new__(Derived, (2, 2), float, x, 8)
+np.ndarray((2, 2), float, x, 8)
+np.asmatrix(x)
+np.matrix(x, copy=False)
+np.matrix(x, float, False)
+np.matrix(x)
+np.ma.array(x)
+np.ma.array(data=x)
+np.ma.array(x, copy=True)
+np.ma.masked_array(x, x > 100)
+np.ma.masked_array(x, x > 100, float, True)
+np.ma.masked_where(x > 100, x, copy=False)
+np.ma.masked_where(x > 100, x)
+np.rec.array(x, copy=False)
+x.view(np.recarray)
+x.view([("a", float), ("b", float)])["b"]
+np.array(x.view(Derived), copy=True, subok=True)
+"""
+
+
+@pytest.mark.filterwarnings("ignore:the matrix subclass")
+@pytest.mark.parametrize("elements", [6, 60_000])
+@pytest.mark.parametrize("expression", SHARING.splitlines())
+def test_what_is_written_to_one_is_seen_in_the_other(
+    expression: str, elements: int, namespaces: list[dict[str, Any]]
+) -> None:
+    for space in namespaces:
+        exec(
+            "import numpy as np\n"
+            "class Derived(np.ndarray): pass\n"
+            f"x = np.arange({elements}.0).reshape(3, -1)\n"
+            f"view = {expression}\n"
+            "x *= 2\n"
+            "x[0, 1] = -7\n"
+            "seen_in_view = np.array(view).sum()\n"
+            "view[...] = 5\n"
+            "seen_in_x = (x + 1).sum()\n"
+            "view[0] = x[1].max() + 3\n"
+            "later = x.sum(), np.array(view).sum(), type(view).__name__\n",
+            space,
+        )
+    for name in ("seen_in_view", "seen_in_x", "later"):
+        expected, found = (value_of(name, space) for space in namespaces)
+        assert found == expected, name
+
+
+def test_functions_in_c_write_to_the_array(run: Run) -> None:
+    names = run(
+        "import ctypes\n"
+        "import numpy as np\n"
+        "x = np.zeros(1000)\n"
+        "x.ctypes.data_as(ctypes.POINTER(ctypes.c_double))[2] = 4.5\n"
+        "ctypes.memset(x[3:].ctypes.data, 255, 8)\n"
+        "found = x[2], np.isnan(x[3]), np.isnan(x[4])\n"
+    )
+    assert names["found"] == (4.5, True, False)
+
+
+@pytest.mark.filterwarnings("ignore:the matrix subclass")
+def test_masked_arrays_share_their_mask(namespaces: list[dict[str, Any]]) -> None:
+    for space in namespaces:
+        exec(
+            "import numpy as np\n"
+            "x, mask = np.arange(4.0), np.array([True, False, False, True])\n"
+            "masked, matrix = np.ma.array(x, mask=mask), np.asmatrix(x)\n"
+            "masked[[1, 2]], masked[0], matrix[0, 1] = 7, np.ma.masked, 9\n"
+            "found = masked.tolist(), matrix.tolist(), x.tolist(), mask.tolist()\n",
+            space,
+        )
+    expected, found = (value_of("found", space) for space in namespaces)
+    assert found == expected
+
+
+# --- the core's function ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("elements", [1, 8, 9, 100_000])
+def test_an_alias_and_its_array_have_one_memory(elements: int) -> None:
+    x = np.arange(elements, dtype="float64")
+    before, alias = x.numpy(), _core.numpy_alias(x)
+    assert alias.flags.writeable
+    assert not before.flags.writeable
+    x += 1
+    assert alias[-1] == elements
+    alias[:] = 3
+    assert (x.sum().item(), before[-1]) == (3 * elements, elements - 1)
+
+
+def test_an_alias_waits_for_pending_reads_and_writes() -> None:
+    go = threading.Event()
+    (late,) = npx.host(lambda: (go.wait(10), numpy.full(100_000, 1.0))[1], [], [((100_000,), "float64")])
+    x = np.ones(100_000, dtype="float64")
+    reads = x + late
+    x *= 2
+    threading.Timer(0.05, go.set).start()
+    alias = _core.numpy_alias(x)
+    alias[:] = 100
+    assert (reads[0].item(), x[0].item()) == (2, 100)
+
+
+def test_operations_on_an_alias_have_ended_when_their_call_returns() -> None:
+    x = np.ones(1_000_000, dtype="float64")
+    alias = _core.numpy_alias(x)
+    for i in range(5):
+        found = np.exp(x) + x
+        alias[:] = i
+        assert found.ready
+        assert found[-1].item() == pytest.approx(numpy.exp(max(i - 1, 0) if i else 1) + (i - 1 if i else 1))
+    x[1:] = np.sqrt(x[1:])
+    assert alias[-1] == 2
+
+
+def test_captured_calls_on_an_alias_have_ended_when_they_return() -> None:
+    x = np.zeros(100_000, dtype="float64")
+    f = hybrid(lambda x: np.exp(x * 2) + 1)
+    f(x), f(x)
+    alias = _core.numpy_alias(x)
+    for i in range(1, 4):
+        y = f(x)
+        alias[:] = i
+        assert y.ready
+        assert y[0].item() == numpy.exp(2.0 * (i - 1)) + 1
+
+
+def test_snapshots_of_an_aliased_array_do_not_change() -> None:
+    x = np.ones(1000, dtype="float64")
+    alias = _core.numpy_alias(x)
+    snapshot, other = x.numpy(), numpy.from_dlpack(x)
+    alias[:] = 2
+    x += 1
+    assert (snapshot[0], other[0], alias[0]) == (1, 1, 3)
+
+
+def test_other_arrays_are_not_waited_for() -> None:
+    aliased, free = np.ones(1000, dtype="float64"), np.ones(100_000, dtype="float64")
+    _core.numpy_alias(aliased)
+    with closed_gate():
+        y = np.exp(free)
+        assert not y.ready
+    assert y[0].item() == pytest.approx(numpy.e)
+
+
+def test_the_alias_holds_the_memory() -> None:
+    x = np.full(100_000, 7.0, dtype="float64")
+    alias = _core.numpy_alias(x)
+    del x
+    again = np.zeros(100_000, dtype="float64")
+    again.wait()
+    assert (alias == 7).all()
+
+
+def test_a_failed_array_has_no_alias() -> None:
+    x = np.linalg.inv(np.zeros((300, 300)))
+    with pytest.raises(numpy.linalg.LinAlgError):
+        _core.numpy_alias(x)
+
+
+def test_an_error_of_an_operation_is_raised_by_its_call() -> None:
+    x = np.zeros((300, 300), dtype="float64")
+    _core.numpy_alias(x)
+    with pytest.raises(numpy.linalg.LinAlgError):
+        np.linalg.inv(x)
+
+
+def test_waits_for_an_alias_are_named_in_the_profile() -> None:
+    x = np.ones(1_000_000, dtype="float64")
+    _core.numpy_alias(x)
+    with profiler.record() as recording:
+        np.exp(x)
+    (line,) = (line for line in recording.trace.lines if line.cause == "shared")
+    assert line.waits == 1
