@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 import pytest
 
-from forerun import _core, np
+from forerun import _core, as_numpy, np
 from tests.support.processes.as_numpy_program import Run, value_of
 
 SAME = """\
@@ -215,3 +215,120 @@ def test_a_write_of_a_derived_class_does_not_copy_the_array(run: Run, monkeypatc
     monkeypatch.setattr(np.ndarray, "asnumpy", None)
     exec("x[1] = row", names)
     assert names["x"][:3].tolist() == [[0, 0, 0], [1, 2, 3], [0, 0, 0]]
+
+
+OF_DERIVED = """\
+d * x, d - x, d ** x, d > x, divmod(d, x), d @ x
+x * d, x - d, x ** d, x > d, x == d, x @ d
+d * s, s * d, s - d, s == d, d / np.sqrt(s)
+np.add(d, x), np.add(x, d), np.hypot(s, d), np.sin(d), np.modf(d), np.isfinite(d)
+np.maximum(big, big.view(Derived))[-1]
+np.sum(d), np.mean(d, axis=0), np.clip(d, 0, 1), np.round(d), np.dot(x, d), np.linalg.norm(d)
+matrix * x, x * matrix.T, matrix * s, s * matrix, x + matrix, np.add(x, matrix), np.sqrt(matrix)
+masked * x, x * masked, s + masked, np.add(x, masked), np.sqrt(masked), x == masked
+(y := x.copy(), y.__iadd__(d)), (y := d.copy(), y.__iadd__(x))
+x * unmatched
+unmatched - x
+s * np.array(["a"]).view(Derived)
+"""
+
+
+@pytest.mark.filterwarnings("ignore:the matrix subclass")
+@pytest.mark.parametrize("expression", OF_DERIVED.splitlines())
+def test_operands_of_derived_classes(expression: str, namespaces: list[dict[str, Any]]) -> None:
+    for space in namespaces:
+        exec(
+            "import numpy as np\n"
+            "class Derived(np.ndarray): pass\n"
+            "x, big = np.array([1.0, 2.0, 3.0]), np.arange(5000.0)\n"
+            "d, s, unmatched = (x / 4).view(Derived), x[1], np.ones(2).view(Derived)\n"
+            "matrix, masked = np.matrix([[1.0, 2.0, 3.0]]), np.ma.array([1.0, 2.0, 3.0], mask=[0, 1, 0])\n",
+            space,
+        )
+    expected, found = (value_of(expression, space) for space in namespaces)
+    assert found == expected
+
+
+def test_operations_on_derived_classes_are_reported(run: Run) -> None:
+    run(
+        "import numpy as np\n"
+        "class Derived(np.ndarray): pass\n"
+        "x = np.arange(3.0)\n"
+        "for _ in range(4):\n"
+        "    x.view(Derived) * x\n"
+    )
+    (row,) = (row for row in as_numpy.report().rows() if row["function"] == "multiply")
+    assert (row["calls"], row["where"][-2:], "derived from numpy.ndarray" in row["why"]) == (4, ":5", True)
+
+
+OUT_OF_RANGE = """\
+x[np.array([0, 7])]
+x[i[1]]
+np.take(x, i, axis=0)
+x[np.array([[1], [7]]), 0]
+x.__setitem__(i, 1)
+x.__setitem__((i, 0), 1)
+np.add.at(x, i, 1)
+np.put(x, [1, 70], 5)
+"""
+
+
+@pytest.mark.parametrize("expression", OUT_OF_RANGE.splitlines())
+def test_small_arrays_raise_index_errors_in_the_call(expression: str, namespaces: list[dict[str, Any]]) -> None:
+    """The program catches the error, and the array is valid after it."""
+    for space in namespaces:
+        exec(
+            "import numpy as np\n"
+            "x, i = np.arange(12.0).reshape(4, 3), np.array([0, 7])\n"
+            "try:\n"
+            f"    {expression}\n"
+            "except IndexError:\n"
+            "    found = 'raised', x[1:].tolist()\n",
+            space,
+        )
+    expected, found = (space["found"] for space in namespaces)
+    assert found == expected
+
+
+def test_an_error_after_the_replacement_is_raised_by_reads(run: Run) -> None:
+    run("import numpy as np\nx = np.arange(3.0)\n")
+    as_numpy.uninstall_as_numpy()
+    y = np.arange(3)[np.array([5])]
+    with pytest.raises(IndexError):
+        y.item()
+
+
+RESIZED = """\
+x.resize(3, 2)
+x.resize((2, 4))
+x.resize(3)
+x.resize([7], refcheck=False)
+x.resize((2, 3))
+x.resize()
+x.resize(None)
+x.resize(0)
+x.resize(-1)
+x.resize(2.5)
+"""
+
+
+@pytest.mark.parametrize("statement", RESIZED.splitlines())
+def test_arrays_are_resized_in_place(statement: str, namespaces: list[dict[str, Any]]) -> None:
+    found = []
+    for space in namespaces:
+        exec("import numpy as np\nx = np.array([[0.0, 1, 2], [3, 4, 5]])\nbefore = id(x)\n", space)
+        try:
+            exec(statement, space)
+        except Exception as error:
+            found.append(type(error).__name__)
+        else:
+            assert space["before"] == id(space["x"])
+            found.append(repr(space["x"]))
+    assert found[1] == found[0]
+
+
+def test_an_array_that_repeats_an_element_can_be_locked(run: Run) -> None:
+    x = run("import numpy as np\nx = np.lib.stride_tricks.as_strided(np.array([5.0]), (2,), (0,))\n")["x"]
+    x.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        x[0] = 1

@@ -41,10 +41,11 @@ bool AtOnceRunner::run(Op& op) {
     Access& a = op.access(i);
     if (a.mode == Mode::read) continue;
     Storage& s = *a.storage;
-    if (op.failure) [[unlikely]]
+    if (op.failure && !raises) [[unlikely]]
       s.poison(op.region(a), op.failure);
     s.count_write_at_once();
   }
+  if (raises) failure = std::move(op.failure);
   ++count;
   if (started) [[unlikely]]
     record(op, started);

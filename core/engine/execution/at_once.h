@@ -22,9 +22,13 @@ class AtOnceRunner {
   // Whether the op costs less than handing it to another thread, no op in flight uses its results, and its operands are
   // computed without a failure.
   bool fits(Op& op) { return op.cost <= kAtOnceCost && may_run(op); }
-  // Runs it in this thread; an error poisons its outputs. False: it has not run, because memory is exhausted or it
-  // needs a thread of the engine.
+  // Runs it in this thread; an error poisons its outputs, or is left to the caller. False: it has not run, because
+  // memory is exhausted or it needs a thread of the engine.
   bool run(Op& op);
+
+  // Whether the caller of run() raises the failure of an op, which then poisons nothing: `failure`, until the next one.
+  bool raises = false;
+  FailurePtr failure;
 
   uint64_t count = 0;  // ops that ran at once; also written by the front end for those that need no Op
   // The number of these ops without a number. With the engine's lock.

@@ -11,6 +11,7 @@
 #include "python/dispatch/fallback.h"
 #include "python/numpy_api.h"
 #include "python/object/array_object.h"
+#include "python/object/conversion/dtypes.h"
 #include "python/object/node.h"
 #include "python/object/plain.h"
 #include "python/object/scalar.h"
@@ -200,6 +201,13 @@ static int set_item(PyObject* self, PyObject* index, PyObject* value) {
     return -1;
   if (known) index = known.ptr();
   if (int done = assign_directly(self, index, value)) return done < 0 ? -1 : 0;
+  nb::object plain;  // of a value of a class derived from NumPy's array, whose elements are written as they are
+  if (numpy_rules && PyArray_Check(value) && !PyArray_CheckExact(value) &&
+      PyArray_SIZE(reinterpret_cast<PyArrayObject*>(value)) > 1) {
+    plain = nb::steal(PyArray_View(reinterpret_cast<PyArrayObject*>(value), nullptr, &PyArray_Type));
+    if (!plain) return -1;
+    value = plain.ptr();
+  }
   PyObject* done = call_package(PackageFunction::setitem, self, index, value);
   Py_XDECREF(done);
   return done ? 0 : -1;

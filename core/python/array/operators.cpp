@@ -24,6 +24,8 @@ namespace {
 // the product of matrices.
 bool is_numpy_array(PyObject* o) { return PyArray_CheckExact(o) || (!numpy_rules && PyArray_Check(o)); }
 
+bool is_derived(PyObject* o) { return numpy_rules && PyArray_Check(o) && !PyArray_CheckExact(o); }
+
 bool is_operand(PyObject* o) {
   return is_array(o) || PyFloat_CheckExact(o) || PyLong_CheckExact(o) || PyBool_Check(o) || PyComplex_CheckExact(o) ||
          is_numpy_array(o) || PyArray_IsScalar(o, Generic);
@@ -33,6 +35,7 @@ bool is_operand(PyObject* o) {
 PyObject* call_binary(Operator which, PyObject* a, PyObject* b, PyObject* out) {
   if (!out && (is_scalar(a) || is_scalar(b)))
     if (PyObject* result = calculated_at_once(which, a, b); result || PyErr_Occurred()) return result;
+  if (!out && is_derived(b)) Py_RETURN_NOTIMPLEMENTED;  // its class decides
   const char* name = operator_names()[static_cast<int>(which)];
   if (!(is_operand(a) || is_list(a)) || !(is_operand(b) || is_list(b))) return syntax_fallback(name, {a, b}, out);
   PyObject* inputs[2] = {a, b};

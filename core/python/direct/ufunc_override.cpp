@@ -1,14 +1,20 @@
 // Plain calls of `__array_ufunc__`, by which NumPy delegates its ufuncs to forerun: for `numpy.float64(2) * x`, whose
 // operator is NumPy's, and for `numpy.add(x, y)`.
 #include <algorithm>
+#include <chrono>
+#include <vector>
 
 #include "python/direct/function_type.h"
 #include "python/direct/matmul.h"
+#include "python/dispatch/fallback.h"
 #include "python/dispatch/loops/promotion.h"
 #include "python/dispatch/ufunc_call.h"
 #include "python/dispatch/ufunc_type.h"
 #include "python/numpy_api.h"
+#include "python/object/conversion/dtypes.h"
+#include "python/object/conversion/numpy_interop.h"
 #include "python/object/plain.h"
+#include "python/object/scalar.h"
 #include "python/runtime/errors/errors.h"
 
 namespace forerun {
@@ -31,6 +37,37 @@ bool of_one_loop(const UfuncObject* u, PyObject* const* inputs, Py_ssize_t n) {
          });
 }
 
+// Whether it is of a class derived from NumPy's array that has no ufuncs of its own.
+bool leaves_it_to_numpy(PyObject* o) {
+  if (!PyArray_Check(o) || PyArray_CheckExact(o)) return false;
+  static PyObject* const name = PyUnicode_InternFromString("__array_ufunc__");
+  const nb::object own = nb::steal(PyObject_GetAttr(reinterpret_cast<PyObject*>(Py_TYPE(o)), name));
+  static PyObject* const numpys = PyObject_GetAttr(reinterpret_cast<PyObject*>(&PyArray_Type), name);
+  if (!own) PyErr_Clear();
+  return own.ptr() == numpys;
+}
+
+// NumPy's ufunc, with the values of the arrays among the operands.
+PyObject* call_numpy(PyObject* ufunc, PyObject* const* inputs, Py_ssize_t n) {
+  const auto begun = std::chrono::steady_clock::now();
+  std::vector<nb::object> given;
+  std::vector<PyObject*> args;
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    if (!is_array(inputs[i])) {
+      given.push_back(nb::borrow(inputs[i]));
+    } else {
+      PyObject* values = to_numpy(as_array(inputs[i])->array);
+      given.push_back(
+          checked(is_scalar(inputs[i]) ? PyArray_Return(reinterpret_cast<PyArrayObject*>(values)) : values));
+    }
+    args.push_back(given.back().ptr());
+  }
+  PyObject* result = PyObject_Vectorcall(ufunc, args.data(), args.size(), nullptr);
+  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begun;
+  result = derived_result(ufunc, result, spent.count());
+  return result ? result : throw PythonError{};
+}
+
 // array_ufunc(self, ufunc, "__call__", *operands), if forerun has an operation for the ufunc: the function is
 // constructed with a dict of these operations, with numpy.matmul, and with a dict of the operations made from ufuncs of
 // other libraries.
@@ -39,6 +76,8 @@ PyObject* array_ufunc(const DirectCall& call) {
   const bool called = call.n > kBefore && !call.kwnames && PyUnicode_Check(call.args[2]) &&
                       PyUnicode_CompareWithASCIIString(call.args[2], "__call__") == 0;
   if (!called) return nullptr;
+  if (numpy_rules && is_array(call.args[0]) && std::any_of(call.args + kBefore, call.args + call.n, leaves_it_to_numpy))
+    return call_numpy(call.args[1], call.args + kBefore, call.n - kBefore);
   if (call.args[1] == PyTuple_GET_ITEM(call.data, 1) && call.n == kBefore + 2)
     return matmul_directly(call.args[kBefore], call.args[kBefore + 1]);
   PyObject* op = PyDict_GetItemWithError(PyTuple_GET_ITEM(call.data, 0), call.args[1]);

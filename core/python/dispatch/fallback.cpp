@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "array/array.h"
+#include "engine/engine.h"
 #include "python/bindings.h"
 #include "python/numpy_api.h"
 #include "python/object/array_arguments.h"
@@ -21,7 +22,9 @@ struct FallbackObject {
   PyObject* numpy_function;  // NumPy's function, which handles few values in NumPy's arrays; or null
 };
 
-PyObject *otherwise = nullptr, *of_syntax = nullptr;  // the fallbacks of all ops, and of operators and indices; or null
+// The fallbacks of all ops, and of operators and indices; and the function that gets the results of operands of classes
+// derived from NumPy's array. Each may be null.
+PyObject *otherwise = nullptr, *of_syntax = nullptr, *of_derived = nullptr;
 
 // Whether the exception is of a kind that concerns arguments. Others concern the machine, the program's end, or a
 // guard.
@@ -169,7 +172,7 @@ bool are_numpy_arrays(PyObject* const* args, Py_ssize_t n) {
     if (is_array(args[i]) || PyList_Check(args[i]) || PyTuple_Check(args[i])) return false;
     if (!PyArray_Check(args[i])) continue;
     auto* a = reinterpret_cast<PyArrayObject*>(args[i]);
-    if (!PyArray_CheckExact(args[i]) || PyArray_SIZE(a) > kFew || !PyTypeNum_ISNUMBER(PyArray_TYPE(a))) return false;
+    if (PyArray_SIZE(a) > kFew || !PyTypeNum_ISNUMBER(PyArray_TYPE(a))) return false;
     some = true;
   }
   return some;
@@ -201,34 +204,42 @@ PyObject* syntax_fallback(const char* name, std::initializer_list<PyObject*> ope
   return failed ? instead(call) : call(Py_None);
 }
 
-// From now on `array` has the layout and the values of `other`, another view of the same storage. Issued ops keep the
-// previous one.
+PyObject* derived_result(PyObject* ufunc, PyObject* result, double seconds) {
+  if (!result || !of_derived) return result;
+  PyObject* found = PyObject_CallFunction(of_derived, "OOd", ufunc, result, seconds);
+  Py_DECREF(result);
+  return found;
+}
+
+// From now on `array` has the layout and the values of `other`. Issued ops keep the previous ones.
 static void see_as(nb::handle array, nb::handle other) {
-  const Array &from = arg("see_as", other), &old = arg("see_as", array);
+  const Array& from = arg("see_as", other);
+  arg("see_as", array);
   if (as_array(array.ptr())->node)
     throw Error(ErrorKind::value, "see_as: array must not be on the tape, got one that gradients go through");
-  if (from.storage() != old.storage())
-    throw Error(ErrorKind::value, "see_as: arrays must share their storage, got two");
   as_array(array.ptr())->array = Array(from);
 }
 
 void init_fallback(Module& m) {
   m.def("numpy_rules", [] { return numpy_rules; }, "Whether set_numpy_rules() has switched NumPy's rules on.");
   m.def(
-      "set_numpy_rules", [](bool on) { numpy_rules = on; },
-      "Sets whether operands of foreign classes are rejected, and small integers give small floats, as in NumPy.");
+      "set_numpy_rules", [](bool on) { numpy_rules = Engine::get().at_once.raises = on; },
+      "Sets whether operands of foreign classes are rejected, small integers give small floats, and operations that "
+      "run "
+      "in the call raise their failures there, as in NumPy.");
   m.def("see_as", see_as, nb::arg("array"), nb::arg("other"),
-        "Gives an array the layout of another one, a view of the same storage.");
+        "Gives an array the layout and the memory of another one.");
   m.def(
       "set_fallback",
-      [](nb::handle function, nb::handle syntax) {
-        Py_XSETREF(otherwise, function.is_none() ? nullptr : Py_NewRef(function.ptr()));
-        Py_XSETREF(of_syntax, syntax.is_none() ? nullptr : Py_NewRef(syntax.ptr()));
+      [](nb::handle function, nb::handle syntax, nb::handle derived) {
+        auto set = [](PyObject*& held, nb::handle o) { Py_XSETREF(held, o.is_none() ? nullptr : Py_NewRef(o.ptr())); };
+        set(otherwise, function), set(of_syntax, syntax), set(of_derived, derived);
       },
-      nb::arg("function").none(), nb::arg("syntax").none(),
+      nb::arg("function").none(), nb::arg("syntax").none(), nb::arg("derived").none(),
       "Sets the functions that are called if an op rejects its operands, as function(error, op, inputs, out, dtype), "
       "and if an operator or an index does, as syntax(error or None, name, operands, out); if they return "
-      "NotImplemented, the error is raised. None: no function.");
+      "NotImplemented, the error is raised. Results of NumPy's ufuncs for operands of derived classes are "
+      "derived(ufunc, result, seconds). None: no function.");
 }
 
 }  // namespace forerun

@@ -422,13 +422,19 @@ PyObject* call_with_arrays(UfuncObject* u, PyObject* const* inputs, PyObject* ou
   return result || PyErr_Occurred() ? result : call_with_any_lists(u, inputs, out, dtype);
 }
 
+// Whether NumPy's ufunc gets the operands, while forerun replaces NumPy: one is of a derived class, or there are few
+// elements, all in NumPy's arrays.
+static bool are_for_numpy(PyObject* const* inputs, Py_ssize_t n) {
+  auto is_derived = [](PyObject* o) { return PyArray_Check(o) && !PyArray_CheckExact(o); };
+  return std::any_of(inputs, inputs + n, is_derived) || (!is_array(inputs[0]) && are_numpy_arrays(inputs, n));
+}
+
 PyObject* call_ufunc(UfuncObject* u, PyObject* const* inputs, Py_ssize_t n, PyObject* out, PyObject* dtype) {
   if (n != u->nin) {
     PyErr_Format(PyExc_TypeError, "%s: takes %d operands, got %zd", u->name, u->nin, n);
     return call_fallback(reinterpret_cast<PyObject*>(u), inputs, n, out, dtype);
   }
-  if (numpy_rules && !is_array(inputs[0]) && are_numpy_arrays(inputs, n) && (!out || out == Py_None) && !dtype &&
-      Py_IS_TYPE(u->ufunc, &PyUFunc_Type))
+  if (numpy_rules && absent(out) && !dtype && are_for_numpy(inputs, n) && Py_IS_TYPE(u->ufunc, &PyUFunc_Type))
     return PyObject_Vectorcall(u->ufunc, inputs, static_cast<size_t>(n), nullptr);
   if (std::any_of(inputs, inputs + n, is_list)) {
     PyObject* result = call_with_plain_lists(u, inputs, out, dtype);

@@ -152,13 +152,13 @@ def extended(calls: Numpy) -> Iterator[None]:
         setattr(kind, name, value)
     setattr(np.ndarray, "__class__", _Ndarray)  # noqa: B010
     Elementwise._method = _core.Fallback(method, _methods_of_ops(calls))  # type: ignore[method-assign]
-    _core.set_fallback(calls.operation, Syntax(calls))
+    _core.set_fallback(calls.operation, Syntax(calls), calls.of_derived)
     _core.imitate_numpy(scalars.PLAIN, scalars.classes())
     scalars.clear_isinstance_caches()
     try:
         yield
     finally:
-        _core.set_fallback(None, None)
+        _core.set_fallback(None, None, None)
         setattr(np.ndarray, "__class__", ArrayClass)  # noqa: B010
         Elementwise._method = method  # type: ignore[method-assign]
         for kind, name, value in before:
@@ -171,7 +171,7 @@ def extended(calls: Numpy) -> Iterator[None]:
 
 
 # Attributes that are given above, or that are forerun's and need nothing of NumPy's.
-_OWN = ("base", "ctypes", "data", "dtype", "flags", "item", "setflags", "shape", "tolist", "view")
+_OWN = ("base", "ctypes", "data", "dtype", "flags", "item", "resize", "setflags", "shape", "tolist", "view")
 
 
 def _attributes(calls: Numpy) -> Iterator[tuple[str, Any]]:
@@ -188,6 +188,7 @@ def _attributes(calls: Numpy) -> Iterator[tuple[str, Any]]:
     yield "flags", flags
     yield "setflags", setflags
     yield "view", _view(calls)
+    yield "resize", _resize
     yield "ctypes", property(lambda x: aliased(x).ctypes)  # functions in C write to its address
     for name in dir(numpy.ndarray):
         numpy_attribute = getattr(numpy.ndarray, name)
@@ -198,6 +199,16 @@ def _attributes(calls: Numpy) -> Iterator[tuple[str, Any]]:
             yield name, _method(calls, name, numpy_attribute) if callable(numpy_attribute) else _read(name)
         elif callable(attribute) and callable(numpy_attribute):
             yield name, _core.Fallback(attribute, calls.instead(f"ndarray.{name}", numpy_attribute))
+
+
+def _resize(self: Any, *new_shape: Any, refcheck: bool = True) -> None:
+    """Change shape and size in place: elements are cut off, or zeros are appended. Views keep the old elements."""
+    if new_shape and new_shape != (None,):
+        shape = new_shape[0] if len(new_shape) == 1 else new_shape
+        resized = np.zeros(shape, self.dtype)
+        n = min(self.size, resized.size)
+        resized.reshape(-1)[:n] = self.reshape(-1)[:n]
+        _core.see_as(self, resized)
 
 
 def _view(calls: Numpy) -> Callable[..., Any]:

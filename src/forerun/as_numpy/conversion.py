@@ -87,6 +87,9 @@ def as_forerun(found: Any) -> Any:
     return each_inside(found, as_forerun) if isinstance(found, tuple) else found
 
 
+_PLAIN = {numpy.ndarray, numpy.float64, numpy.int64, numpy.bool_, tuple, list, float, int, bool, type(None)}
+
+
 class Numpy:
     """Call NumPy's functions in place of forerun's, and count the calls."""
 
@@ -117,7 +120,9 @@ class Numpy:
         if out is not None:
             named["out"] = values(out, writable=True)
         result = numpy_function(*given, **named)
-        if _is_derived_view(result, [*args, *kwargs.values()], [*given, *named.values()]):
+        if type(result) not in _PLAIN and _is_derived_view(
+            result, (*args, *kwargs.values()), (*given, *named.values())
+        ):
             result = numpy_function(*map(aliased, args), **{key: aliased(x) for key, x in kwargs.items()})
         if isinstance(target, _core.Array):
             target[...] = given[0]
@@ -146,6 +151,11 @@ class Numpy:
 
         return functools.update_wrapper(called, numpy_function) if hasattr(numpy_function, "__name__") else called
 
+    def of_derived(self, ufunc: numpy.ufunc, result: Any, seconds: float) -> Any:
+        """Count a call of NumPy's ufunc with an operand of a derived class, and return its result; for the core."""
+        self.report.fell_back(ufunc.__name__, "an operand's class is derived from numpy.ndarray", seconds)
+        return back(result)
+
     def operation(self, error: Exception, op: Any, inputs: Sequence[Any], out: Out, dtype: DTypeLike) -> Any:
         """Run NumPy's ufunc for an operation that has refused its operands; called by the core."""
         ufunc = op.ufunc
@@ -165,7 +175,7 @@ def _is_derived_view(result: Any, args: Sequence[Any], given: Sequence[Any]) -> 
 
     It is read-only then, and does not see later writes to the array.
     """
-    if type(result) is numpy.ndarray or not isinstance(result, numpy.ndarray):
+    if not isinstance(result, numpy.ndarray):
         return False
     return any(isinstance(a, _core.Array) and numpy.may_share_memory(result, g) for a, g in zip(args, given))
 

@@ -47,7 +47,7 @@ def setflags(self: Any, write: bool | None = None, align: bool | None = None, ui
 
 def _set_writeable(x: Any, writeable: bool) -> None:
     """Let writes to x, and to views made of it from now on, raise or not."""
-    if writeable == _core.is_writable(x):
+    if writeable and _core.is_writable(x):
         return
     seen = _core.read_only(x, not writeable)
     if _core.is_writable(seen) != writeable:

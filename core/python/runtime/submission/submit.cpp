@@ -56,6 +56,11 @@ void wait_for_slot(Engine& engine) {
                                         std::to_string(engine.ring.ops_ahead()) + " operations issued since it began");
 }
 
+[[noreturn]] void raise_failure(const FailurePtr& failure) {
+  set_python_error(*failure);
+  throw PythonError{};
+}
+
 // The longest wait for a collective in synchronous mode: a peer that waits outside of forerun announces nothing, and
 // may reach the collective only after this rank continues.
 constexpr std::chrono::seconds kLongestCall{5};
@@ -93,10 +98,7 @@ class Outputs {
         all_.empty() ? nullptr : all_.front().first);
     if (unfinished) return leave();
     for (auto& [storage, region] : all_)
-      if (const FailurePtr failure = storage->failure_in(region)) {
-        set_python_error(*failure);
-        throw PythonError{};
-      }
+      if (const FailurePtr failure = storage->failure_in(region)) raise_failure(failure);
   }
 
  private:
@@ -144,7 +146,11 @@ void issue_placed(Op* op, int device, Queue::Kind kind, int memory, bool cheap) 
   if (engine.at_once.fits(*op) && !SubmissionGate::is_closed() && !capture && !synchronous) {
     // Only ops that may fail, or are recorded, need their line.
     op->site = op->kernel()->droppable() && !engine.trace.on() ? 0 : current_site();
-    if (engine.run_at_once(op)) return cheap ? raise_interruption() : void();
+    if (engine.run_at_once(op)) {
+      if (engine.at_once.failure) [[unlikely]]
+        raise_failure(std::exchange(engine.at_once.failure, nullptr));
+      return cheap ? raise_interruption() : void();
+    }
   }
   op->cost = cost;
   op->site = current_site();
