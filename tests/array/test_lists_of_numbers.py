@@ -9,7 +9,8 @@ import numpy
 import pytest
 from numpy.testing import assert_array_equal
 
-from forerun import autograd, np
+from forerun import autograd, np, npx
+from forerun.ops._base import convert
 from forerun.ops._base.primitive import plain_calls
 from forerun.testing import closed_gate
 from tests.support.engine.settings import running
@@ -144,12 +145,54 @@ NESTED = [
     ["1", 2],
     [1, None],
     [1e39, 0],
+    [numpy.float32(0.1), numpy.float32(2)],
+    [[numpy.int16(3)], [numpy.uint8(200)]],
+    [numpy.float32(0.1), 2.5],
+    [numpy.float64(0.1), 1j],
+    [numpy.complex64(1j)],
+    [numpy.float16(0.1), 300],
+    [numpy.bool_(True), 2],
+    [numpy.int64(2**60), 0.5],
+    [numpy.float64(1e39)],
+    [numpy.float64("nan"), numpy.int8(3)],
+    [numpy.longdouble(1)],
+    [numpy.datetime64("2020-01-01")],
+    [numpy.str_("a")],
+    [1j, 2],
+    3,
+    2.5,
+    True,
+    1j,
+    2**63,
+    -(2**31) - 1,
+    300,
+    1e39,
+    float("nan"),
+    numpy.float32(0.1),
+    numpy.float64(0.1),
+    numpy.float64(1e39),
+    numpy.float16(2),
+    numpy.int16(-3),
+    numpy.uint8(200),
+    numpy.uint64(2**63),
+    numpy.complex64(1 + 2j),
+    numpy.complex128(1),
+    numpy.bool_(True),
+    numpy.longdouble(0.1),
+    numpy.str_("a"),
+    None,
+    "1",
 ]
+DTYPES = [None, float, "float32", "float16", "int64", "int8", "uint8", "u8", bool, complex, "complex64", "bfloat16"]
 
 
-@pytest.mark.parametrize("dtype", [None, float, "float32", "int64", bool])
-@pytest.mark.parametrize("values", NESTED, ids=str)
-def test_nested_lists_are_read_as_by_the_function_behind_the_plain_call(values: Any, dtype: Any) -> None:
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("rules", ["forerun", "numpy", "mxnet"])
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("values", NESTED, ids=repr)
+def test_numbers_are_read_as_by_the_function_behind_the_plain_call(
+    values: Any, dtype: Any, rules: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def outcome(make: Callable[..., Any]) -> Any:
         try:
             x = make(values) if dtype is None else make(values, dtype)
@@ -157,7 +200,63 @@ def test_nested_lists_are_read_as_by_the_function_behind_the_plain_call(values: 
             return type(error), str(error)
         return x.dtype, x.shape, x.asnumpy().tobytes()
 
-    assert outcome(np.array) == outcome(np.array.__wrapped__)
+    if rules != "forerun":
+        npx.set_np(dtype=rules == "numpy")
+    try:
+        found = [outcome(make) for make in (np.array, np.asarray, lambda x, *dtype: np.array(x, *dtype, copy=None))]
+        monkeypatch.setattr(convert, "array_of_list", lambda *_: None)
+        expected = [outcome(np.array.__wrapped__), outcome(np.asarray.__wrapped__)]
+    finally:
+        npx.reset_np()
+    assert found == [*expected, expected[0]]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("values", NESTED, ids=repr)
+def test_numbers_are_read_without_warnings(values: Any, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other than those of the function behind the plain call."""
+
+    def warned(make: Callable[..., Any]) -> bool:
+        try:
+            make(values, dtype)
+        except Warning:
+            return True
+        except Exception:
+            pass
+        return False
+
+    found = warned(np.array)
+    monkeypatch.setattr(convert, "array_of_list", lambda *_: None)
+    assert found == warned(np.array.__wrapped__)
+
+
+@pytest.mark.parametrize("values", [3, [1, 2], [[1.0, 2.0]], numpy.float32(2), numpy.arange(3)], ids=repr)
+@pytest.mark.parametrize("ndmin", [0, 1, 2, 3, 4, 5])
+def test_new_axes_come_in_front(values: Any, ndmin: int) -> None:
+    x, expected = np.array(values, ndmin=ndmin), numpy.array(values, ndmin=ndmin)
+    assert (x.shape, x.numpy().tolist()) == (expected.shape, expected.tolist())
+    x += 1
+    assert x.numpy().tolist() == (expected + 1).tolist()
+    again = np.array(x, ndmin=3)
+    again *= 2
+    assert (again.shape, x.numpy().tolist()) == (numpy.array(expected, ndmin=3).shape, (expected + 1).tolist())
+
+
+def test_copies_are_made_as_asked_for() -> None:
+    x = np.arange(4.0)
+    assert np.array(x, copy=None) is x
+    assert np.array(x, copy=False) is x
+    assert np.array(x, x.dtype, copy=False) is x
+    assert np.asarray(x, x.dtype) is x
+    assert np.asarray(x, "int32").dtype == "int32"
+    assert not np.may_share_memory(np.array(x, copy=True), x)
+    with pytest.raises(ValueError, match="copy must not be False"):
+        np.array(x, "int32", copy=False)
+    with pytest.raises(ValueError, match="copy must not be False"):
+        np.array([1, 2], copy=False)
+    with pytest.raises(TypeError):
+        np.array(x, "float32", True)  # copy is a keyword
 
 
 @pytest.mark.parametrize("values", [[1, 2.5, True], [[1, 2], [3, 4.5]], ((True, 0),), range(5), [[1], [2]]], ids=str)

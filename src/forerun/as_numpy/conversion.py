@@ -63,9 +63,10 @@ def aliased(x: Any) -> Any:
 
     Others are returned as they are. An array on an accelerator is copied.
     """
+    found: Any = x
     if not isinstance(x, _core.Array) or _core.is_scalar(x) or x.device.device_type != "cpu":
         return values(x, writable=True)
-    return _core.numpy_alias(x)
+    return _core.numpy_alias(found)
 
 
 def back(x: Any) -> Any:

@@ -14,6 +14,7 @@
 #include "engine/engine.h"
 #include "python/direct/creation/creation_arguments.h"
 #include "python/direct/function_type.h"
+#include "python/numpy_api.h"
 #include "python/object/array_object.h"
 #include "python/object/conversion/dtypes.h"
 #include "python/object/conversion/python_scalars.h"
@@ -98,7 +99,8 @@ PyObject* full(const DirectCall& call) {
   if (!call.arrange(names, v) || !v[1] || !plain_shape(v[0], &shape)) return nullptr;
   const nb::object value = number_of_scalar(v[1]);
   v[1] = value.ptr();
-  bool whole = plain_int(v[1]), fraction = PyFloat_CheckExact(v[1]);
+  const bool is_double = default_float == DType::f64 && Py_IS_TYPE(v[1], &PyDoubleArrType_Type);
+  bool whole = plain_int(v[1]), fraction = PyFloat_CheckExact(v[1]) || is_double;
   if (!(whole || fraction)) return nullptr;
   if (!absent(v[2])) {
     if (!plain_dtype(v[2], &t) || (fraction && !is_inexact(t))) return nullptr;

@@ -13,6 +13,7 @@
 #include "python/direct/creation/creation_arguments.h"
 #include "python/direct/creation/from_lists.h"
 #include "python/direct/creation/numbers.h"
+#include "python/direct/creation/numpy_scalars.h"
 #include "python/direct/function_type.h"
 #include "python/direct/shape.h"
 #include "python/numpy_api.h"
@@ -174,11 +175,12 @@ PyObject* of_number(PyObject* o, PyObject* dtype) {
   if (is_scalar(o)) return absent(dtype) ? of_leaves({o}, {}) : nullptr;
   DType t;
   const bool whole = plain_int(o);
-  if (!plain_number(o) || !plain_dtype(dtype, &t)) return nullptr;
+  if (!plain_number(o)) return array_of_scalars(o, {o}, dtype);
+  if (!plain_dtype(dtype, &t)) return nullptr;
   if (absent(dtype) && whole) t = ints_become_floats ? default_float : DType::i64;
   const bool exact = t == DType::f64 || (whole ? t == DType::i64 : t == DType::f32 && fits_float(PyFloat_AS_DOUBLE(o)));
   Array made = exact ? numbers_at_once(&o, {}, t, here()) : Array();
-  return made.storage() ? wrap(std::move(made)) : nullptr;
+  return made.storage() ? wrap(std::move(made)) : array_of_scalars(o, {o}, dtype);
 }
 
 // The array of an empty list.
@@ -216,27 +218,75 @@ PyObject* of_list(PyObject* list, PyObject* dtype) {
   if (flatten(list, 0, shape, leaves)) {
     made = of_numbers(leaves, shape, dtype);
     if (!made && absent(dtype)) made = of_leaves(leaves, shape);
+    if (!made) made = array_of_scalars(list, leaves, dtype);
   }
   return made || !of_arrays ? made : stacked(list);
 }
 
-// The array of a list of numbers or arrays, of a range, of a dense array, or of an array of NumPy.
-template <bool copies>
+// The new array of a list of numbers or arrays, of a range, of a number, or of an array of NumPy.
+PyObject* new_array(PyObject* o, PyObject* dtype) {
+  if (is_list(o)) return of_list(o, dtype);
+  if (PyRange_Check(o)) {
+    const nb::object list = nb::steal(PySequence_List(o));
+    return list ? of_list(list.ptr(), dtype) : throw PythonError{};
+  }
+  if (PyArray_CheckExact(o)) return absent(dtype) ? array_of_numpy(o) : nullptr;
+  return of_number(o, dtype);
+}
+
+// A dense array's copy, or its cast.
+PyObject* cast_of(PyObject* array, DType t) { return layout_of(array).contiguous() ? converted(array, t) : nullptr; }
+
+// The array with new axes in front, if it has fewer than n. Takes over the reference.
+PyObject* with_axes_in_front(PyObject* made, int n) {
+  const int missing = made ? n - layout_of(made).ndim() : 0;
+  if (missing <= 0) return made;
+  const nb::object array = nb::steal(made);
+  const Array& from = as_array(made)->array;
+  Layout to = from.layout;
+  to.shape = to.strides = Dims();
+  for (int i = 0; i < missing; ++i) to.shape.push_back(1), to.strides.push_back(0);
+  for (int i = 0; i < from.layout.ndim(); ++i)
+    to.shape.push_back(from.layout.shape[i]), to.strides.push_back(from.layout.strides[i]);
+  return wrap(Array(from.storage(), std::move(to)));
+}
+
 PyObject* array(const DirectCall& call) {
-  static constexpr const char* names[] = {copies ? "object" : "a", "dtype"};
+  static constexpr const char* names[] = {"object", "dtype", "copy", "ndmin"};
+  PyObject* v[4];
+  if (call.n > 2 || !call.arrange(names, v) || !v[0]) return nullptr;
+  const bool copies = !v[2] || v[2] == Py_True, if_needed = v[2] == Py_None || v[2] == Py_False;
+  if (!copies && !if_needed) return nullptr;
+  const long axes = plain_int(v[3]) ? PyLong_AsLong(v[3]) : v[3] ? -1 : 0;
+  if (axes < 0 || axes > Dims::kInline) return PyErr_Clear(), nullptr;
+  PyObject* made = nullptr;
+  if (const Array* a = plain_array(v[0])) {
+    DType t = a->layout.dtype;
+    if (!absent(v[1]) && !plain_dtype(v[1], &t)) return nullptr;
+    if (if_needed && t == a->layout.dtype) return axes <= a->layout.ndim() ? Py_NewRef(v[0]) : nullptr;
+    if (v[2] != Py_False) made = cast_of(v[0], t);
+  } else if (v[2] != Py_False) {
+    made = new_array(v[0], v[1]);
+  }
+  return with_axes_in_front(made, static_cast<int>(axes));
+}
+
+PyObject* copy_of(const DirectCall& call) {
+  if (call.n != 1 || call.kwnames) return nullptr;
+  const Array* a = plain_array(call.args[0]);
+  return a ? cast_of(call.args[0], a->layout.dtype) : new_array(call.args[0], nullptr);
+}
+
+PyObject* asarray(const DirectCall& call) {
+  static constexpr const char* names[] = {"a", "dtype"};
   PyObject* v[2];
   if (!call.arrange(names, v) || !v[0]) return nullptr;
-  if (const Array* a = absent(v[1]) ? plain_array(v[0]) : nullptr) {
-    if (!copies) return Py_NewRef(v[0]);
-    return a->layout.contiguous() ? converted(v[0], a->layout.dtype) : nullptr;
+  if (const Array* a = plain_array(v[0])) {
+    DType t = a->layout.dtype;
+    if (!absent(v[1]) && !plain_dtype(v[1], &t)) return nullptr;
+    return t == a->layout.dtype ? Py_NewRef(v[0]) : cast_of(v[0], t);
   }
-  if (is_list(v[0])) return of_list(v[0], v[1]);
-  if (PyRange_Check(v[0])) {
-    const nb::object list = nb::steal(PySequence_List(v[0]));
-    return list ? of_list(list.ptr(), v[1]) : throw PythonError{};
-  }
-  if (PyArray_CheckExact(v[0])) return absent(v[1]) ? array_of_numpy(v[0]) : nullptr;
-  return copies || !is_scalar(v[0]) ? of_number(v[0], v[1]) : nullptr;
+  return is_scalar(v[0]) ? nullptr : new_array(v[0], v[1]);
 }
 
 }  // namespace
@@ -263,8 +313,9 @@ PyObject* array_of_numpy(PyObject* array) {
 }
 
 void add_direct_lists() {
-  add_direct("array", array<true>);
-  add_direct("asarray", array<false>);
+  add_direct("array", array);
+  add_direct("asarray", asarray);
+  add_direct("copy_of", copy_of);
 }
 
 }  // namespace forerun

@@ -56,7 +56,7 @@ def is_array(x: object) -> TypeIs[Array]:
     return isinstance(x, _core.Array)
 
 
-array_of_list = _core.Function("asarray", lambda *_: None)  # None: it is not a plain list of numbers
+array_of_list = _core.Function("asarray", lambda *_: None)  # None: it is no list of numbers, and no number
 
 
 def asarray(x: ArrayLike, dtype: DTypeLike = None, device: DeviceLike = None, op: str = "asarray") -> Array:
@@ -77,7 +77,7 @@ def asarray(x: ArrayLike, dtype: DTypeLike = None, device: DeviceLike = None, op
         if device is not None and x.device != resolve(device):
             x = to_device(x, resolve(device))
         return x
-    made: Array | None = array_of_list(x, dtype) if isinstance(x, (list, tuple)) else None
+    made: Array | None = array_of_list(x, dtype)
     if made is not None and (device is None or made.device == resolve(device)):
         return made
     if isinstance(x, (list, tuple)) and _has_arrays(x):

@@ -42,7 +42,7 @@ def ascontiguousarray(a: ArrayLike, dtype: DTypeLike = None, *, like: None = Non
     return result
 
 
-@direct("array")
+@direct("copy_of")
 def copy(a: ArrayLike, order: str = "K", subok: bool = False) -> Array:
     """Return a copy of an array, with its dtype, on its device.
 

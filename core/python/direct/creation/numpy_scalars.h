@@ -1,0 +1,13 @@
+// Arrays of NumPy's scalars, and of Python's numbers with a dtype.
+#pragma once
+#include <Python.h>
+
+#include <vector>
+
+namespace forerun {
+
+// The array that NumPy makes of a number or of nested lists, whose numbers are `leaves`, in a dtype; null or None: by
+// NumPy's rules. Null without an exception set: values may not fit, or are of other kinds.
+PyObject* array_of_scalars(PyObject* numbers, const std::vector<PyObject*>& leaves, PyObject* dtype);
+
+}  // namespace forerun
