@@ -107,3 +107,5 @@ def __dir__() -> list[str]:
 
 if os.environ.get("FORERUN_PROFILE"):  # before anything is issued
     importlib.import_module(".profiler.environment", __name__)
+if os.environ.get("FORERUN_TOP"):
+    importlib.import_module("._live.server", __name__)

@@ -57,7 +57,7 @@ PYTHON_HEADERS = re.compile(r"(Python\.h|nanobind/|numpy/)")
 
 # From the bottom up; names in one row may use each other. The package itself (`__init__`) is on top.
 PYTHON_ORDER = [
-    {"_core", "_runtime", "_display", "_launch", "_codegen"},
+    {"_core", "_runtime", "_display", "_launch", "_codegen", "_live"},
     {"autograd"},
     {"ops"},
     {"_capture", "_io", "_pjrt"},

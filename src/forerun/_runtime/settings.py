@@ -72,9 +72,9 @@ VARIABLES: dict[str, tuple[str, Callable[[str], Any]]] = {  # of the environment
     "FORERUN_GPU_PREALLOCATE": ("gpu_preallocate", _switch),
     "FORERUN_MODULE_CACHE": ("module_cache", str),
 }
-KNOWN = {*VARIABLES, "FORERUN_PROFILE", "FORERUN_RANK", "FORERUN_SIZE", "FORERUN_RESTART"} | {
+KNOWN = {*VARIABLES, "FORERUN_PROFILE", "FORERUN_TOP", "FORERUN_RANK", "FORERUN_SIZE", "FORERUN_RESTART"} | {
     f"FORERUN_LAUNCHER{part}" for part in ("", "_KEY", "_PREFIX")
-}  # the launcher of ranks sets all but the first of these
+}  # the launcher of ranks sets all but the first two of these
 _MAY_BE_EMPTY = {"passes": "", "pjrt": "off", "module_cache": None}  # and the meaning of an empty value
 
 
