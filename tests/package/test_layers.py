@@ -101,7 +101,8 @@ OPTIONAL = "an optional dependency"
 LONG = "`import forerun` takes less time without it, and few programs need it"
 POSIX = "Windows lacks it, or only Windows has it"
 OTHERS_LATE_IMPORTS = {
-    "IPython": OPTIONAL, "PIL": OPTIONAL, "llvmlite": OPTIONAL, "ml_dtypes": OPTIONAL, "mlxtend": OPTIONAL,
+    "IPython": OPTIONAL, "PIL": OPTIONAL, "huggingface_hub": OPTIONAL, "llvmlite": OPTIONAL, "ml_dtypes": OPTIONAL,
+    "mlxtend": OPTIONAL,
     "onnx": OPTIONAL, "opentelemetry": OPTIONAL, "pyarrow": OPTIONAL, "sklearn": OPTIONAL,
     "asyncio": LONG, "difflib": LONG, "shutil": LONG, "zipfile": LONG, "zlib": LONG,
     "fcntl": POSIX, "msvcrt": POSIX, "resource": POSIX,
