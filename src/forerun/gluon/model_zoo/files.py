@@ -84,8 +84,9 @@ def _from_hub(name: str, repository: str, revision: str) -> Path:
     try:
         return Path(hf_hub_download(repository, _OF_HUB, revision=revision or None))
     except (OSError, ValueError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
         raise FileNotFoundError(
-            f"{name}: {_OF_HUB} of {repository} could not be fetched: {error}. Without a network, fetch "
+            f"{name}: {_OF_HUB} of {repository} could not be fetched: {reason}. Without a network, fetch "
             f"https://huggingface.co/{repository}/resolve/{revision or 'main'}/{_OF_HUB} elsewhere, and give "
             "pretrained= the path of the file"
         ) from error
