@@ -1,4 +1,4 @@
-"""FORERUN_TOP=1: the process answers `forerun top`, by a thread that sleeps until a client connects.
+"""FORERUN_TOP=1 imports this module: a thread, which sleeps until a client connects, answers `forerun top`.
 
 The socket is a file, `PID.sock`, in a folder that belongs to the user alone. A child of a fork has one of its own.
 """
@@ -21,13 +21,6 @@ from .snapshot import snapshot
 __all__ = ["Server"]
 
 _PATIENCE = 2.0  # seconds for a client to take the answer
-
-
-def _switch() -> bool:
-    text = os.environ.get("FORERUN_TOP", "")
-    if text not in ("", "0", "1"):
-        raise ValueError(f"FORERUN_TOP: must be 0 or 1, got {text!r}")
-    return text == "1"
 
 
 class Server:
@@ -76,8 +69,7 @@ def _answer(listener: socket.socket) -> None:
             client.sendall(json.dumps(snapshot()).encode())
 
 
-if _switch():
-    _server = Server()
-    _server.open()
-    at_end(_server.close)
-    at_fork(after_in_child=_server.reopen)
+_server = Server()
+_server.open()
+at_end(_server.close)
+at_fork(after_in_child=_server.reopen)

@@ -5,6 +5,7 @@ Subclasses state a rule for one weight; see `Optimizer`.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Never, Protocol, TypedDict
 
@@ -35,8 +36,13 @@ _OTHER_NAMES = {"lr": "learning_rate", "weight_decay": "wd", "betas": "beta1 and
 
 def _unknown_option(kind: type, name: str) -> str:
     """Return the message for an option that an optimizer does not have."""
-    meant = _OTHER_NAMES.get(name)
-    return f"{kind.__name__}: got an unknown option {name!r}" + (f"; it is called {meant} here" if meant else "")
+    if name in _OTHER_NAMES:
+        return f"{kind.__name__}: got an unknown option {name!r}; it is called {_OTHER_NAMES[name]} here"
+    import difflib
+
+    options = {key for base in kind.__mro__[:-1] for key in inspect.signature(base).parameters}
+    near = difflib.get_close_matches(name, options - {"unknown", "args", "kwargs"}, 1, 0.75)
+    return f"{kind.__name__}: got an unknown option {name!r}" + (f"; did you mean {near[0]!r}?" if near else "")
 
 
 class Settings(TypedDict, total=False):
