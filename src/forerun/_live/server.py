@@ -1,4 +1,4 @@
-"""FORERUN_TOP=1 imports this module: a thread, which sleeps until a client connects, answers `forerun top`.
+"""FORERUN_TOP=1 at the import: a thread, which sleeps until a client connects, answers `forerun top`.
 
 The socket is a file, `PID.sock`, in a folder that belongs to the user alone. A child of a fork has one of its own.
 """
@@ -69,7 +69,8 @@ def _answer(listener: socket.socket) -> None:
             client.sendall(json.dumps(snapshot()).encode())
 
 
-_server = Server()
-_server.open()
-at_end(_server.close)
-at_fork(after_in_child=_server.reopen)
+if os.environ.get("FORERUN_TOP") == "1":
+    _server = Server()
+    _server.open()
+    at_end(_server.close)
+    at_fork(after_in_child=_server.reopen)

@@ -5,7 +5,6 @@ Subclasses state a rule for one weight; see `Optimizer`.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Never, Protocol, TypedDict
 
@@ -14,6 +13,7 @@ from .._capture import core as _core
 from .._capture.participants import current
 from .._runtime.registry import known_by, look_up
 from .captured_step import MASTER, Advanced, CapturedStep, Item, State, factor_views, same_kind
+from .options import unknown_option
 from .step_programs import StepPrograms
 
 if TYPE_CHECKING:
@@ -29,20 +29,6 @@ class Multiplied(Protocol):
 
     lr_mult: float
     wd_mult: float
-
-
-_OTHER_NAMES = {"lr": "learning_rate", "weight_decay": "wd", "betas": "beta1 and beta2", "eps": "epsilon"}  # PyTorch's
-
-
-def _unknown_option(kind: type, name: str) -> str:
-    """Return the message for an option that an optimizer does not have."""
-    if name in _OTHER_NAMES:
-        return f"{kind.__name__}: got an unknown option {name!r}; it is called {_OTHER_NAMES[name]} here"
-    import difflib
-
-    options = {key for base in kind.__mro__[:-1] for key in inspect.signature(base).parameters}
-    near = difflib.get_close_matches(name, options - {"unknown", "args", "kwargs"}, 1, 0.75)
-    return f"{kind.__name__}: got an unknown option {name!r}" + (f"; did you mean {near[0]!r}?" if near else "")
 
 
 class Settings(TypedDict, total=False):
@@ -146,7 +132,7 @@ class Optimizer:
         **unknown: Never,
     ) -> None:
         if unknown:
-            raise TypeError(_unknown_option(type(self), next(iter(unknown))))
+            raise TypeError(unknown_option(type(self), next(iter(unknown))))
         if aggregate_num is not None and aggregate_num < 0:
             raise ValueError(f"{type(self).__name__}: aggregate_num must not be negative, got {aggregate_num}")
         self.multi_precision, self.lazy_update = multi_precision, lazy_update
