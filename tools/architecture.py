@@ -46,6 +46,7 @@ ROOMS = [
     ("_display", "_display", "progress bars, terminals, notebooks"),
     ("_launch", "_launch", "starts ranks, sees how each ends, and tells the others"),
     ("_codegen", "_codegen", "machine code for groups, by LLVM"),
+    ("_live", "_live", "descriptions of running processes for `forerun top`"),
     ("autograd", "autograd", "recording, leaves, the backward pass"),
     ("ops", "ops", "operations and their gradients, a folder per subject"),
     ("_pjrt", "_pjrt", "operations as modules for PJRT plugins"),

@@ -23,6 +23,7 @@ from ._wiring.engine import wire as _wire
 from ._runtime import lifecycle as lifecycle
 from ._runtime.settings import config as config
 from ._runtime.settings import configure as configure
+from ._runtime.settings import problem as _problem
 from ._runtime.device import Device as Device
 from ._runtime.device import cpu as cpu
 from ._runtime.device import current_device as current_device
@@ -71,6 +72,9 @@ if TYPE_CHECKING:  # imported on first use
 
 __version__ = "0.1.0"
 
+if _problem is not None:  # a variable of the environment has a wrong value
+    raise _problem
+
 _wire()
 
 # Front ends are imported when they are first used, to keep `import forerun` short; functions, with the module of each.
@@ -107,3 +111,5 @@ def __dir__() -> list[str]:
 
 if os.environ.get("FORERUN_PROFILE"):  # before anything is issued
     importlib.import_module(".profiler.environment", __name__)
+if os.environ.get("FORERUN_TOP") == "1":
+    importlib.import_module("._live.server", __name__)

@@ -105,6 +105,36 @@ class TestSpans:
         assert profiler.spans(recording.trace) == len(recording.trace.waits)
 
 
+class TestMetrics:
+    def test_values_are_those_of_the_engine(self):
+        needs = "needs opentelemetry-sdk: run `make adapters`"
+        sdk: Any = pytest.importorskip("opentelemetry.sdk.metrics", reason=needs)
+        reader = importlib.import_module("opentelemetry.sdk.metrics.export").InMemoryMetricReader()
+        profiler.metrics(sdk.MeterProvider([reader]).get_meter("test"))
+
+        def read() -> dict[str, Any]:
+            (scope,) = reader.get_metrics_data().resource_metrics[0].scope_metrics
+            assert scope.scope.name == "test"
+            return {one.name.removeprefix("forerun."): one for one in scope.metrics}
+
+        value = lambda one: one.data.data_points[0].value
+        with closed_gate():
+            kept = np.ones((64, 64)) + 1
+            seen, now = read(), forerun.stats()
+            assert value(seen["pending"]) == now["issued"] - now["done"] == 2
+        kept.wait()
+        seen, now = read(), forerun.stats()
+        assert {key: value(seen[key]) for key in ("issued", "done", "failed", "dropped", "at_once")} == {
+            key: now[key] for key in ("issued", "done", "failed", "dropped", "at_once")
+        }
+        assert value(seen["pending"]) == 0
+        assert all(seen[key].data.is_monotonic for key in ("issued", "done", "failed", "dropped", "at_once"))
+        assert seen["memory.live"].unit == "By"
+        assert dict(seen["memory.live"].data.data_points[0].attributes) == {"device": "cpu(0)"}
+        for key in ("live", "peak", "cached", "limit"):
+            assert value(seen[f"memory.{key}"]) == forerun.memory()[key]
+
+
 class TestBars:
     def test_tqdm_counts_the_iterations_of_pace(self, monkeypatch: pytest.MonkeyPatch):
         tqdm: Any = pytest.importorskip("tqdm", reason="needs tqdm: run `make adapters`")

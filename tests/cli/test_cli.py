@@ -25,7 +25,7 @@ from forerun.tour.finding import Run
 from tests.support.engine.settings import running
 from tests.support.paths import ROOT
 
-COMMANDS = ("tour", "bench", "trace", "info")
+COMMANDS = ("tour", "bench", "trace", "top", "info")
 
 
 def forerun_command(*words: str, folder: Path | None = None, **variables: str) -> subprocess.CompletedProcess[str]:

@@ -57,7 +57,7 @@ PYTHON_HEADERS = re.compile(r"(Python\.h|nanobind/|numpy/)")
 
 # From the bottom up; names in one row may use each other. The package itself (`__init__`) is on top.
 PYTHON_ORDER = [
-    {"_core", "_runtime", "_display", "_launch", "_codegen"},
+    {"_core", "_runtime", "_display", "_launch", "_codegen", "_live"},
     {"autograd"},
     {"ops"},
     {"_capture", "_io", "_pjrt"},
@@ -101,7 +101,8 @@ OPTIONAL = "an optional dependency"
 LONG = "`import forerun` takes less time without it, and few programs need it"
 POSIX = "Windows lacks it, or only Windows has it"
 OTHERS_LATE_IMPORTS = {
-    "IPython": OPTIONAL, "PIL": OPTIONAL, "llvmlite": OPTIONAL, "ml_dtypes": OPTIONAL, "mlxtend": OPTIONAL,
+    "IPython": OPTIONAL, "PIL": OPTIONAL, "huggingface_hub": OPTIONAL, "llvmlite": OPTIONAL, "ml_dtypes": OPTIONAL,
+    "mlxtend": OPTIONAL,
     "onnx": OPTIONAL, "opentelemetry": OPTIONAL, "pyarrow": OPTIONAL, "sklearn": OPTIONAL,
     "asyncio": LONG, "difflib": LONG, "shutil": LONG, "zipfile": LONG, "zlib": LONG,
     "fcntl": POSIX, "msvcrt": POSIX, "resource": POSIX,

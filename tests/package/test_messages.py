@@ -65,6 +65,8 @@ MISTAKES = [
     (lambda: forerun.torch.compile, AttributeError, "operations are fused as they are issued"),
     (lambda: forerun.torch.hypot2, AttributeError, "module 'forerun.torch' has no attribute 'hypot2'$"),
     (lambda: optimizer.create("sgd", lr=0.1), TypeError, "SGD: .* 'lr'; it is called learning_rate here"),
+    (lambda: optimizer.Adam(learnin_rate=1), TypeError, "'learnin_rate'; did you mean 'learning_rate'[?]$"),
+    (lambda: optimizer.Adam(beta_1=0.5), TypeError, "Adam: got an unknown option 'beta_1'; did you mean 'beta1'[?]$"),
     (lambda: optimizer.Adam(speed=1), TypeError, "Adam: got an unknown option 'speed'$"),
 ]  # fmt: skip
 

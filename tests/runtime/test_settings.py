@@ -76,6 +76,7 @@ print(sum(x.item() for x in ones), forerun.config()["workers"])
         last = done.stderr.splitlines()[-1]
         assert last.startswith("ValueError: ")
         assert text in last or text.removesuffix("M") in last
+        assert done.stderr.count('  File "') == 2  # the import, and a line of the package
 
 
 class TestConfigure:

@@ -121,7 +121,7 @@ def stats() -> dict[str, int]:
     -------
     dict of int
         Among others "issued", "done", "failed" and "dropped": operations; "fused": operations that ran as part of a
-        group; "at_once": those that ran in their call; "waits": calls that waited.
+        group; "at_once": those that ran in their call; "waits": how often a thread that waited had to sleep.
 
     Examples
     --------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import sys
 from collections import Counter
+from collections.abc import Callable
 from functools import partial
 
 from .. import _core
@@ -12,10 +13,23 @@ from .logging import say
 from .settings import config
 from .system import at_fork
 
-__all__: list[str] = []
+__all__ = ["at_end"]
+
+_ends: list[Callable[[], object]] = []
+
+
+def at_end(function: Callable[[], object]) -> None:
+    """Register a function for the exit of the process, after the last operation has ended."""
+    _ends.append(function)
 
 
 def _at_exit() -> None:
+    _finish_and_report()
+    for function in _ends:
+        function()
+
+
+def _finish_and_report() -> None:
     """Finish pending operations, and report errors that no read has raised."""
     if _core.engine_abandoned():
         return

@@ -72,9 +72,9 @@ VARIABLES: dict[str, tuple[str, Callable[[str], Any]]] = {  # of the environment
     "FORERUN_GPU_PREALLOCATE": ("gpu_preallocate", _switch),
     "FORERUN_MODULE_CACHE": ("module_cache", str),
 }
-KNOWN = {*VARIABLES, "FORERUN_PROFILE", "FORERUN_RANK", "FORERUN_SIZE", "FORERUN_RESTART"} | {
+KNOWN = {*VARIABLES, "FORERUN_PROFILE", "FORERUN_TOP", "FORERUN_RANK", "FORERUN_SIZE", "FORERUN_RESTART"} | {
     f"FORERUN_LAUNCHER{part}" for part in ("", "_KEY", "_PREFIX")
-}  # the launcher of ranks sets all but the first of these
+}  # the launcher of ranks sets all but the first two of these
 _MAY_BE_EMPTY = {"passes": "", "pjrt": "off", "module_cache": None}  # and the meaning of an empty value
 
 
@@ -92,6 +92,8 @@ def _environment() -> dict[str, Any]:
             except ValueError:
                 kind = _KINDS.get(read, "a number")
                 raise ValueError(f"{name}: must be {kind}, got {text!r}") from None
+    if (text := os.environ.get("FORERUN_TOP", "")) not in ("", "0", "1"):
+        raise ValueError(f"FORERUN_TOP: must be 0 or 1, got {text!r}")
     return found
 
 
@@ -329,7 +331,8 @@ def _is_the_command() -> bool:
     return (program == ["-m"] and "forerun" in sys.orig_argv) or os.path.basename("".join(program)) == "forerun"
 
 
-def _start() -> None:
+def _start() -> ValueError | None:
+    """Apply the environment; return the error of a variable, which `forerun` raises by a short traceback."""
     defaults = {
         "engine": "async",
         "workers": None,
@@ -355,12 +358,13 @@ def _start() -> None:
         configure(**_environment()) if _environment() else _apply(defaults)
     except ValueError as error:
         if not _is_the_command():
-            raise error.with_traceback(None) from None
+            return error.with_traceback(None)
         print(f"forerun: {error}", file=sys.stderr)
         raise SystemExit(2) from None
     package = pathlib.Path(__file__).parent.parent
     library = package / "lib" / "libforerun_openblas.so"
     _core.load_blas(str(library if library.exists() else pathlib.Path(_core.__file__).parent / "lib" / library.name))
+    return None
 
 
-_start()
+problem = _start()

@@ -1,4 +1,4 @@
-"""The command `forerun`: the tour, a comparison, a report on a script, predictions, and facts about the machine.
+"""The command `forerun`: the tour, a comparison, reports on programs, predictions, and facts about the machine.
 
 Each command has `--help` with examples, and `--json`. The output has colours on a terminal, unless the variable
 NO_COLOR is set, and none elsewhere. The exit status is 0 for success, 1 for a failure, 2 for wrong use, 130 after
@@ -15,7 +15,7 @@ import textwrap
 from collections.abc import Sequence
 from importlib import metadata
 
-from . import bench, info, run, tour, trace, whatif
+from . import bench, info, run, top, tour, trace, whatif
 from .misuse import Misuse
 
 __all__ = ["main"]
@@ -26,6 +26,7 @@ first steps:
   forerun trace train.py           overlap in a program, and the lines that waited
   forerun run --as-numpy prog.py   a program written for NumPy, run ahead
   forerun whatif profile.frec      the same on more devices and ranks
+  forerun top                      operations, memory and threads of a running program
   forerun info                     the facts for a bug report
 
 exit status:
@@ -50,7 +51,7 @@ def _parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     parser.add_argument("--version", action="version", version=f"forerun {metadata.version('forerun')}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="command")
-    for module in (tour, bench, run, trace, whatif, info):
+    for module in (tour, bench, run, trace, whatif, top, info):
         command = commands.add_parser(
             module.__name__.rpartition(".")[2], help=module.HELP, description=module.__doc__, epilog=module.EPILOG,
             formatter_class=_Formatter,

@@ -13,6 +13,7 @@ from .._capture import core as _core
 from .._capture.participants import current
 from .._runtime.registry import known_by, look_up
 from .captured_step import MASTER, Advanced, CapturedStep, Item, State, factor_views, same_kind
+from .options import unknown_option
 from .step_programs import StepPrograms
 
 if TYPE_CHECKING:
@@ -28,15 +29,6 @@ class Multiplied(Protocol):
 
     lr_mult: float
     wd_mult: float
-
-
-_OTHER_NAMES = {"lr": "learning_rate", "weight_decay": "wd", "betas": "beta1 and beta2", "eps": "epsilon"}  # PyTorch's
-
-
-def _unknown_option(kind: type, name: str) -> str:
-    """Return the message for an option that an optimizer does not have."""
-    meant = _OTHER_NAMES.get(name)
-    return f"{kind.__name__}: got an unknown option {name!r}" + (f"; it is called {meant} here" if meant else "")
 
 
 class Settings(TypedDict, total=False):
@@ -140,7 +132,7 @@ class Optimizer:
         **unknown: Never,
     ) -> None:
         if unknown:
-            raise TypeError(_unknown_option(type(self), next(iter(unknown))))
+            raise TypeError(unknown_option(type(self), next(iter(unknown))))
         if aggregate_num is not None and aggregate_num < 0:
             raise ValueError(f"{type(self).__name__}: aggregate_num must not be negative, got {aggregate_num}")
         self.multi_precision, self.lazy_update = multi_precision, lazy_update

@@ -13,6 +13,7 @@ with `.json` a file for Perfetto; `graph(p.trace, "graph.svg")` draws which oper
 """
 
 from .._display.namespaces import dir_of
+from ._hooks.metrics import metrics as metrics
 from ._hooks.spans import spans as spans
 from ._hooks.summaries import Summaries as Summaries
 from ._replay.prediction import Change as Change
@@ -45,7 +46,7 @@ from .timelines import timeline as timeline
 
 __all__ = [
     "Blocked", "BlockedWarning", "Blocker", "blockers", "Bound", "bound", "Change", "Compiled", "Cost", "cost",
-    "Event", "Graph", "graph", "guard", "Line", "load", "OnHost", "Prediction", "Rank", "record", "Recording",
-    "report", "spans", "start", "stop", "Summaries", "timeline", "Trace", "whatif",
+    "Event", "Graph", "graph", "guard", "Line", "load", "metrics", "OnHost", "Prediction", "Rank", "record",
+    "Recording", "report", "spans", "start", "stop", "Summaries", "timeline", "Trace", "whatif",
 ]  # fmt: skip
 __dir__ = dir_of(__name__)

@@ -465,3 +465,15 @@ def test_settings_are_checked() -> None:
 def test_no_examples(how: dict[str, Any]) -> None:
     assert list(data.DataLoader(data.SimpleDataset([]), 3, **how)) == []
     assert list(data.DataLoader(data.SimpleDataset([]), 3, shuffle=True, **how)) == []
+
+
+@ALL
+def test_examples_that_are_dicts(how):
+    """As those of Hugging Face's datasets: no class of this library, and items of NumPy."""
+    rows = [{"ids": numpy.full(3, i), "more": {"label": numpy.int64(i)}, "pair": (i, 0.5)} for i in range(5)]
+    first, last = data.DataLoader(rows, batch_size=3, **how)
+    assert list(first) == ["ids", "more", "pair"]
+    assert first["ids"].tolist() == [[0, 0, 0], [1, 1, 1], [2, 2, 2]]
+    assert last["more"]["label"].tolist() == [3, 4]
+    assert [part.tolist() for part in last["pair"]] == [[3, 4], [0.5, 0.5]]
+    assert all(isinstance(x, np.ndarray) for x in (first["ids"], last["more"]["label"], *last["pair"]))

@@ -13,7 +13,8 @@ import pytest
 
 from tests.support.paths import ROOT
 
-MODULE_NAMES = {"opentelemetry-sdk": "opentelemetry"}  # distributions whose modules have another name
+# Distributions whose modules have another name.
+MODULE_NAMES = {"opentelemetry-sdk": "opentelemetry", "py-rattler-build": "rattler_build"}
 IMPORT = re.compile(r"^(?:import|from) +(\w+)", re.MULTILINE)
 
 

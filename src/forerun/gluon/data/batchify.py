@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -28,13 +28,16 @@ __dir__ = dir_of(__name__)
 
 
 class Stack:
-    """Stacks examples along a new first axis; a list of such arrays for examples that are tuples, or lists of arrays.
+    """Stacks examples along a new first axis; a list of such arrays for examples that are tuples, or lists of arrays,
+    and a dict of such arrays for examples that are dicts.
 
     Arrays of forerun are stacked by an operation, without waiting. ValueError if shapes differ. use_shared_mem
     changes nothing here and below: workers see to that.
 
     >>> [part.tolist() for part in Stack()([([1, 2], 0), ([3, 4], 1)])]
     [[[1, 2], [3, 4]], [0, 1]]
+    >>> Stack()([{"x": 1}, {"x": 2}])["x"].tolist()
+    [1, 2]
     """
 
     def __init__(self, use_shared_mem: bool = False) -> None:
@@ -43,6 +46,8 @@ class Stack:
     def __call__(self, data: Sequence[Any]) -> Any:
         """The batch."""
         first = data[0]
+        if isinstance(first, Mapping):
+            return {key: self([example[key] for example in data]) for key in first}
         if isinstance(first, tuple) or (isinstance(first, list) and any(map(numpy.ndim, first))):
             return [self(part) for part in zip(*data)]
         if isinstance(first, _core.Array) and not memory.is_placed():

@@ -22,7 +22,8 @@ default_batchify = default_batchify_fn = default_mp_batchify_fn = Stack()
 
 
 class DataLoader:
-    """Iterates over batches of a data set: a list of arrays per batch, or one array if examples are not tuples.
+    """Iterates over batches of a data set: a list of arrays per batch, a dict of arrays if examples are dicts, or one
+    array if they are neither tuples nor dicts.
 
     Workers end with the epoch, or when it is left. Their errors are raised where the batch is asked for.
 

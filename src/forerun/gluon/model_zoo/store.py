@@ -1,19 +1,20 @@
-"""Parameters of the model zoo from files in a folder, since none are served."""
+"""Settings of the networks, and their parameters from files."""
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-from typing import TypedDict, TypeVar
+from collections.abc import Mapping
+from typing import Any, TypedDict, TypeVar
 
 from ..block.block import Block
+from ..parameter.dictionary import load
+from ..parameter.loading import set_values
 from ..parameter.parameter import Devices
+from .files import Pretrained, Root, file_of
+from .torchvision_names import renamed
 
-__all__ = ["finished", "folder"]
+__all__ = ["NetSettings", "Pretrained", "Root", "Settings", "finished"]
 
 Net = TypeVar("Net", bound=Block)
-Root = str | os.PathLike[str] | None
-"""A folder of files of parameters."""
 
 
 class NetSettings(TypedDict, total=False):
@@ -25,33 +26,21 @@ class NetSettings(TypedDict, total=False):
 class Settings(NetSettings, total=False):
     """Settings of the functions that make networks; see `get_model`."""
 
-    pretrained: bool
+    pretrained: Pretrained
     ctx: Devices
     root: Root
     device: Devices
 
 
-def folder(root: Root = None) -> Path:
-    """Return the folder of files of parameters: `root`, else models in $MXNET_HOME, else ~/.mxnet/models."""
-    if root is None:
-        root = Path(os.environ.get("MXNET_HOME", "~/.mxnet"), "models")
-    return Path(root).expanduser()
+def finished(net: Net, name: str, pretrained: Pretrained, ctx: Devices, root: Root, device: Devices) -> Net:
+    """Return the network; with `pretrained`, with parameters from a file, on `device` (1.x's `ctx`).
 
-
-def finished(net: Net, name: str, pretrained: bool, ctx: Devices, root: Root, device: Devices) -> Net:
-    """Return the network; with `pretrained`, with parameters from the file of that name, on `device` (1.x's `ctx`).
-
-    The file is `<name>.params` or `<name>-<anything>.params` in `folder(root)`, with all the parameters. Raises
-    FileNotFoundError if no such file exists.
+    See `files.file_of` for the file and the errors. It has all parameters, under MXNet's names or torchvision's.
     """
     if not pretrained:
         return net
-    place = folder(root)
-    files = sorted([*place.glob(f"{name}.params"), *place.glob(f"{name}-*.params")])
-    if not files:
-        raise FileNotFoundError(
-            f"{name}: pretrained=True must find {name}.params in {place}, got no such file. No weights are served: put "
-            f"a file of MXNet's or your own there (or give root=), or call {name}() and net.load_parameters(file)"
-        )
-    net.load_parameters(files[0], ctx=device if device is not None else ctx)
+    values: Mapping[str, Any] = load(file_of(name, pretrained, root))
+    if not any("output." in key for key in values):  # as all networks here have
+        values = renamed(name, values, {key: len(p.shape or ()) for key, p in net.collect_params().items()})
+    set_values(net.collect_params(), values, device if device is not None else ctx, op=name)
     return net

@@ -1,1 +1,1 @@
-"""The profiler in other tools: `spans` for OpenTelemetry, `summaries` for TensorBoard, `magic` for notebooks."""
+"""The profiler in other tools: OpenTelemetry (`spans`, `metrics`), TensorBoard (`summaries`), notebooks (`magic`)."""

@@ -71,8 +71,10 @@ _MODELS: dict[str, Callable[..., Any]] = {
 def get_model(name: str, **settings: Any) -> HybridBlock:
     """Return the network of that name, such as "resnet18_v1", "vgg16_bn" or "mobilenetv2_0.5".
 
-    Pretrained parameters come from a file in a folder: `<name>.params`, or one whose name begins with `<name>-`. None
-    are served: put a file there that MXNet or `save_parameters` has written.
+    Weights are not part of forerun. `pretrained` is a file, or a repository of the Hugging Face Hub with a file
+    `model.safetensors`; True stands for a file in the folder `root`: `<name>.params`, `<name>.safetensors`, or one
+    whose name begins with `<name>-`. Parameters have the names of MXNet, or those of torchvision in the networks that
+    are the same there: AlexNet, VGG, ResNet-18 and -34 (v1), SqueezeNet and DenseNet.
 
     Parameters
     ----------
@@ -80,8 +82,8 @@ def get_model(name: str, **settings: Any) -> HybridBlock:
         The name of the network, in capital or small letters.
     classes : int, optional
         The number of scores; 1000 by default.
-    pretrained : bool, optional
-        Whether parameters come from the file.
+    pretrained : bool, str or path, optional
+        Whether parameters come from a file; or the file, or a repository such as "timm/resnet18.tv_in1k".
     root : path, optional
         The folder of the file; by default `models` in `$MXNET_HOME`, or `~/.mxnet/models`.
     device, ctx : device or list of devices, optional
@@ -97,9 +99,12 @@ def get_model(name: str, **settings: Any) -> HybridBlock:
     Raises
     ------
     ValueError
-        For another name; the message lists all.
+        For another name; the message lists all. If a file is of another network, or its SHA-256 does not begin with the
+        digits in its name, as in "resnet18-f37072fd.safetensors".
     FileNotFoundError
         With `pretrained`, if there is no such file.
+    ImportError
+        For a repository, without `huggingface_hub`.
 
     Examples
     --------

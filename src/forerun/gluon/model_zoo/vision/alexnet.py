@@ -6,7 +6,7 @@ from typing import Unpack
 
 from ... import nn
 from ...parameter.parameter import Devices
-from ..store import NetSettings, Root, finished
+from ..store import NetSettings, Pretrained, Root, finished
 from .parts import Classifier
 
 __all__ = ["AlexNet", "alexnet"]
@@ -46,7 +46,7 @@ class AlexNet(Classifier):
 
 
 def alexnet(
-    pretrained: bool = False,
+    pretrained: Pretrained = False,
     ctx: Devices = None,
     root: Root = None,
     device: Devices = None,
@@ -56,8 +56,8 @@ def alexnet(
 
     Parameters
     ----------
-    pretrained : bool, optional
-        Whether parameters come from a file, as for `get_model`.
+    pretrained : bool, str or path, optional
+        Whether parameters come from a file, or from which one, as for `get_model`.
     ctx : device or list of devices, optional
         Where parameters are, in the words of MXNet 1.x.
     root : path, optional

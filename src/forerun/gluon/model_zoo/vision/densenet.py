@@ -8,7 +8,7 @@ from typing import Unpack
 from ... import nn
 from ...block.block import Block
 from ...parameter.parameter import Devices
-from ..store import NetSettings, Root, Settings, finished
+from ..store import NetSettings, Pretrained, Root, Settings, finished
 from .parts import Classifier, row
 
 __all__ = ["DenseNet", "densenet121", "densenet161", "densenet169", "densenet201"]
@@ -79,7 +79,7 @@ class DenseNet(Classifier):
 
 
 def _densenet(
-    layers: int, pretrained: bool = False, ctx: Devices = None, root: Root = None, device: Devices = None,
+    layers: int, pretrained: Pretrained = False, ctx: Devices = None, root: Root = None, device: Devices = None,
     **settings: Unpack[NetSettings],
 ) -> DenseNet:  # fmt: skip
     return finished(DenseNet(*_SETTINGS[layers], **settings), f"densenet{layers}", pretrained, ctx, root, device)

@@ -7,7 +7,7 @@ from typing import Unpack
 from ... import nn
 from ...block.block import Block
 from ...parameter.parameter import Devices
-from ..store import NetSettings, Root, finished
+from ..store import NetSettings, Pretrained, Root, finished
 from .parts import Classifier, conv_norm, row
 
 __all__ = ["Inception3", "inception_v3"]
@@ -102,7 +102,7 @@ class Inception3(Classifier):
 
 
 def inception_v3(
-    pretrained: bool = False,
+    pretrained: Pretrained = False,
     ctx: Devices = None,
     root: Root = None,
     device: Devices = None,
@@ -112,8 +112,8 @@ def inception_v3(
 
     Parameters
     ----------
-    pretrained : bool, optional
-        Whether parameters come from a file, as for `get_model`.
+    pretrained : bool, str or path, optional
+        Whether parameters come from a file, or from which one, as for `get_model`.
     ctx : device or list of devices, optional
         Where parameters are, in the words of MXNet 1.x.
     root : path, optional

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from ... import nn
 from ...block.hybrid import HybridBlock
 from ...parameter.parameter import Devices
-from ..store import NetSettings, Root, Settings, finished
+from ..store import NetSettings, Pretrained, Root, Settings, finished
 from .parts import Classifier, ReLU6, conv_norm, row
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def _name(prefix: str, multiplier: float) -> str:
 
 
 def get_mobilenet(
-    multiplier: float, pretrained: bool = False, ctx: Devices = None, root: Root = None, device: Devices = None,
+    multiplier: float, pretrained: Pretrained = False, ctx: Devices = None, root: Root = None, device: Devices = None,
     **settings: Unpack[NetSettings],
 ) -> MobileNet:  # fmt: skip
     """Return a `MobileNet`.
@@ -126,8 +126,8 @@ def get_mobilenet(
     ----------
     multiplier : float
         The factor of all numbers of channels.
-    pretrained : bool, optional
-        Whether parameters come from a file, as for `get_model`.
+    pretrained : bool, str or path, optional
+        Whether parameters come from a file, or from which one, as for `get_model`.
     ctx : device or list of devices, optional
         Where parameters are, in the words of MXNet 1.x.
     root : path, optional
@@ -156,7 +156,7 @@ def get_mobilenet(
 
 
 def get_mobilenet_v2(
-    multiplier: float, pretrained: bool = False, ctx: Devices = None, root: Root = None, device: Devices = None,
+    multiplier: float, pretrained: Pretrained = False, ctx: Devices = None, root: Root = None, device: Devices = None,
     **settings: Unpack[NetSettings],
 ) -> MobileNetV2:  # fmt: skip
     """Return a `MobileNetV2`.
@@ -165,8 +165,8 @@ def get_mobilenet_v2(
     ----------
     multiplier : float
         The factor of all numbers of channels.
-    pretrained : bool, optional
-        Whether parameters come from a file, as for `get_model`.
+    pretrained : bool, str or path, optional
+        Whether parameters come from a file, or from which one, as for `get_model`.
     ctx : device or list of devices, optional
         Where parameters are, in the words of MXNet 1.x.
     root : path, optional

@@ -9,7 +9,7 @@ from ... import nn
 from ...block.block import Block
 from ...parameter.parameter import Devices
 from ..store import NetSettings as _NetSettings
-from ..store import Root, finished
+from ..store import Pretrained, Root, finished
 from ..store import Settings as _Settings
 from .parts import Classifier, conv_norm, row
 from .resnet_blocks import BasicBlockV1, BasicBlockV2, BottleneckV1, BottleneckV2
@@ -149,7 +149,7 @@ _LAYERS = {18: [2, 2, 2, 2], 34: [3, 4, 6, 3], 50: [3, 4, 6, 3], 101: [3, 4, 23,
 
 
 def get_resnet(
-    version: int, num_layers: int, pretrained: bool = False, ctx: Devices = None, root: Root = None,
+    version: int, num_layers: int, pretrained: Pretrained = False, ctx: Devices = None, root: Root = None,
     device: Devices = None, **settings: Unpack[NetSettings],
 ) -> Any:  # fmt: skip
     """Return a residual network of 18, 34, 50, 101 or 152 layers.
@@ -160,8 +160,8 @@ def get_resnet(
         The version: `ResNetV1` or `ResNetV2`.
     num_layers : int
         The number of layers.
-    pretrained : bool, optional
-        Whether parameters come from a file, as for `get_model`.
+    pretrained : bool, str or path, optional
+        Whether parameters come from a file, or from which one, as for `get_model`.
     ctx : device or list of devices, optional
         Where parameters are, in the words of MXNet 1.x.
     root : path, optional

@@ -7,7 +7,7 @@ from typing import Unpack
 from ... import nn
 from ...block.block import Block
 from ...parameter.parameter import Devices
-from ..store import NetSettings, Root, finished
+from ..store import NetSettings, Pretrained, Root, finished
 from .parts import Classifier, row
 
 __all__ = ["SqueezeNet", "squeezenet1_0", "squeezenet1_1"]
@@ -65,7 +65,7 @@ class SqueezeNet(Classifier):
 
 
 def squeezenet1_0(
-    pretrained: bool = False,
+    pretrained: Pretrained = False,
     ctx: Devices = None,
     root: Root = None,
     device: Devices = None,
@@ -75,8 +75,8 @@ def squeezenet1_0(
 
     Parameters
     ----------
-    pretrained : bool, optional
-        Whether parameters come from a file, as for `get_model`.
+    pretrained : bool, str or path, optional
+        Whether parameters come from a file, or from which one, as for `get_model`.
     ctx : device or list of devices, optional
         Where parameters are, in the words of MXNet 1.x.
     root : path, optional
@@ -105,7 +105,7 @@ def squeezenet1_0(
 
 
 def squeezenet1_1(
-    pretrained: bool = False,
+    pretrained: Pretrained = False,
     ctx: Devices = None,
     root: Root = None,
     device: Devices = None,
@@ -115,8 +115,8 @@ def squeezenet1_1(
 
     Parameters
     ----------
-    pretrained : bool, optional
-        Whether parameters come from a file, as for `get_model`.
+    pretrained : bool, str or path, optional
+        Whether parameters come from a file, or from which one, as for `get_model`.
     ctx : device or list of devices, optional
         Where parameters are, in the words of MXNet 1.x.
     root : path, optional

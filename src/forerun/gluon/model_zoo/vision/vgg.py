@@ -9,7 +9,7 @@ from ....init import Xavier
 from ... import nn
 from ...parameter.parameter import Devices
 from ..store import NetSettings as _NetSettings
-from ..store import Root, finished
+from ..store import Pretrained, Root, finished
 from ..store import Settings as _Settings
 from .parts import Classifier
 
@@ -81,7 +81,7 @@ class VGG(Classifier):
 
 
 def get_vgg(
-    num_layers: int, pretrained: bool = False, ctx: Devices = None, root: Root = None, device: Devices = None,
+    num_layers: int, pretrained: Pretrained = False, ctx: Devices = None, root: Root = None, device: Devices = None,
     **settings: Unpack[NetSettings],
 ) -> VGG:  # fmt: skip
     """Return the VGG network of 11, 13, 16 or 19 layers.
@@ -90,8 +90,8 @@ def get_vgg(
     ----------
     num_layers : int
         The number of layers.
-    pretrained : bool, optional
-        Whether parameters come from a file, as for `get_model`.
+    pretrained : bool, str or path, optional
+        Whether parameters come from a file, or from which one, as for `get_model`.
     ctx : device or list of devices, optional
         Where parameters are, in the words of MXNet 1.x.
     root : path, optional

@@ -1,0 +1,1 @@
+"""The activity of a running process, for `forerun top`: `snapshot` describes it, `server` answers, `client` asks."""
