@@ -12,7 +12,7 @@ import array_api_compat
 import numpy
 import pytest
 
-from forerun import _core, np
+from forerun import _core, as_numpy, np
 from tests.support.processes.as_numpy_program import Run, value_of
 
 GIVEN = "import numpy as np\nx, s = np.arange(4.0), np.arange(4.0)[3]\n"
@@ -74,6 +74,26 @@ def test_pickles_have_numpys_arrays(run: Run, protocol: int) -> None:
     code = "import pickle, sys; pickle.load(sys.stdin.buffer); print('forerun' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], input=text, capture_output=True, check=False)
     assert (done.stdout.strip(), done.returncode) == (b"False", 0), done.stderr
+
+
+def test_functions_and_classes_are_numpys_in_processes_without_the_replacement(run: Run) -> None:
+    given = run(f"{GIVEN}import pickle\ngiven = [np.subtract, np.sum, np.linalg.norm, np.ndarray]\n")["given"]
+    code = (
+        "import numpy, pickle, sys\n"
+        "found = pickle.load(sys.stdin.buffer)\n"
+        "print(found == [numpy.subtract, numpy.sum, numpy.linalg.norm, numpy.ndarray])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], input=pickle.dumps(given), capture_output=True, check=True)
+    assert done.stdout.split() == [b"True"]
+    here = pickle.loads(pickle.dumps(given))
+    assert (here[0] is np.subtract, here[1] is np.sum, here[3] is numpy.ndarray) == (True, True, True)
+
+
+def test_operations_and_classes_are_pickled_by_name_without_the_replacement(run: Run) -> None:
+    given = [np.subtract, np.sum, np.ndarray]
+    run(GIVEN)
+    as_numpy.uninstall_as_numpy()
+    assert all(a is b for a, b in zip(pickle.loads(pickle.dumps(given)), given, strict=True))
 
 
 def test_copies_stay_arrays_of_forerun(run: Run) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import json
 import types
 from collections.abc import Callable, Iterable, Iterator
@@ -138,6 +139,18 @@ def _read(name: str) -> property:
     return property(lambda x: getattr(x.numpy(), name))
 
 
+def _unreplaced(name: str) -> Any:
+    """Return an operation by its name, where a pickle is read: forerun's if it replaces NumPy there, or NumPy's."""
+    return getattr(np if _core.numpy_rules() else numpy, name)
+
+
+# For pickles of functions and classes: other processes have NumPy, unless forerun replaces it there as well.
+_PICKLED: dict[type, Callable[[Any], Any]] = {
+    Elementwise: lambda op: (_unreplaced, (op.__name__,)) if hasattr(numpy, op.__name__) else op.__reduce__(),
+    _Ndarray: lambda cls: (type, (numpy.empty(0),)) if cls is np.ndarray else cls.__qualname__,
+}
+
+
 @contextmanager
 def extended(calls: Numpy) -> Iterator[None]:
     """Inside, arrays have the attributes that only NumPy's have, and methods that refuse their arguments are
@@ -155,9 +168,12 @@ def extended(calls: Numpy) -> Iterator[None]:
     _core.set_fallback(calls.operation, Syntax(calls), calls.of_derived)
     _core.imitate_numpy(scalars.PLAIN, scalars.classes())
     scalars.clear_isinstance_caches()
+    copyreg.dispatch_table.update(_PICKLED)
     try:
         yield
     finally:
+        for kind in _PICKLED:
+            del copyreg.dispatch_table[kind]
         _core.set_fallback(None, None, None)
         setattr(np.ndarray, "__class__", ArrayClass)  # noqa: B010
         Elementwise._method = method  # type: ignore[method-assign]

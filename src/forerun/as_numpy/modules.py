@@ -148,8 +148,8 @@ class Modules:
 
 
 def _function(path: str) -> Any:
-    """Return a function by its name: forerun's where a pickle is read, with the replacement in force or not."""
-    found: Any = np
+    """Return a function by its name, where a pickle is read: forerun's if it replaces NumPy there, or NumPy's."""
+    found: Any = np if _core.numpy_rules() else numpy
     for part in path.split("."):
         found = getattr(found, part)
     return found
