@@ -212,8 +212,9 @@ m = sp.csr_matrix(a)
 
 @pytest.mark.parametrize(
     "expression",
-    ["(m + a).tolist()", "(m @ x).tolist()", "m[k].toarray()", "m[k[0], k[1]]", "(a.T @ m).tolist()", "m * x[2]"],
-)
+    ["(m + a).tolist()", "(m @ x).tolist()", "m[k].toarray()", "m[k[0], k[1]]", "(a.T @ m).tolist()", "m * x[2]",
+     "(z := a * 0, m.toarray(out=z) is z, z.tolist())", "(z := a + 1, m.tocsc().todense(out=z), z.tolist())[2]"],
+)  # fmt: skip
 def test_sparse_arrays_compute_with_arrays_of_forerun(run: Run, expression: str) -> None:
     want = text_after_program(SPARSE, expression, {"__file__": "/elsewhere/program.py"})
     assert text_after_program(SPARSE, expression, run("")) == want

@@ -44,6 +44,8 @@ def calling(
 
 def written(result: Any, given: list[tuple[Any, numpy.ndarray]]) -> Any:
     """Copy the values that a function has written into copies back to the arrays, and return these for the copies."""
+    if not given:
+        return result
     changed = [(x, copy) for x, copy in given if not _same(x.numpy(), copy)]  # before one is written: they may overlap
     for x, copy in changed:
         x[...] = copy

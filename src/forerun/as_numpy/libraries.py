@@ -110,7 +110,9 @@ class Libraries:
             return compiled.calling(function, self.values, self._is_program)
 
         def call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-            return function(*self.values(args), **self.values(kwargs))
+            given: list[tuple[Any, numpy.ndarray]] = []
+            named = {name: self.values(x, given if name == "out" else None) for name, x in kwargs.items()}
+            return compiled.written(function(*self.values(args), **named), given)
 
         def call_and_write(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             given: list[tuple[Any, numpy.ndarray]] = []
