@@ -21,8 +21,8 @@ PyObject* named_arguments(PyObject* const* args, Py_ssize_t n, PyObject* kwnames
 // Whether there are arrays among the arguments, and all of them are NumPy's, of numbers, with few elements.
 bool are_numpy_arrays(PyObject* const* args, Py_ssize_t n);
 
-// The result of NumPy's ufunc for operands of which one is of a class derived from NumPy's array, as the program gets it.
-// Takes over the reference; null with an exception set stays null.
+// The result of NumPy's ufunc for operands of which one is of a class derived from NumPy's array, as the program gets
+// it. Takes over the reference; null with an exception set stays null.
 PyObject* derived_result(PyObject* ufunc, PyObject* result, double seconds);
 
 // An op has rejected its operands, and the exception is set: returns the result of the fallback of all ops, if there is
