@@ -94,7 +94,7 @@ Block* Buffer::share() {
   if (block_ && !aliased_) return block_->retain(), block_;
   Block* copy = make_block(bytes ? bytes : 1, nullptr);
   if (!copy) throw std::bad_alloc();
-  std::memcpy(copy->data, data_, bytes);
+  std::memcpy(copy->data, aliased_ ? data_ : inline_, bytes);
   return copy;
 }
 
@@ -102,7 +102,7 @@ Block* Buffer::alias() {
   if (!block_) {
     Block* own = make_block(bytes ? bytes : 1, budget);
     if (!own) throw std::bad_alloc();
-    std::memcpy(own->data, data_, bytes);
+    std::memcpy(own->data, inline_, bytes);
     adopt(own);
   } else if (!protect(true)) {
     throw std::bad_alloc();

@@ -63,8 +63,7 @@ class Buffer final : public Storage {
   // A block that holds the values, for a reader outside the engine; the caller owns one reference. To be called while
   // no write runs. Small values are copied, large ones shared: a later write then uses a new block.
   Block* share();
-  // The same for a reader that sees later writes, and may itself write: no op may use the storage while the program
-  // runs (aliased_).
+  // The same for a reader that sees later writes, and may write, too. To be called while no op uses the storage.
   Block* alias();
   bool aliased() const { return aliased_; }
   static bool any_aliased() { return any_aliased_; }  // whether any storage ever was
@@ -92,8 +91,9 @@ class Buffer final : public Storage {
   Buffer* next_free = nullptr;
   char* data_ = nullptr;
   bool taken_on_device_ = false;  // on an accelerator: memory is allocated and counted
-  bool aliased_ = false;  // readers outside the engine see writes, and write: an op that uses the storage has ended
-                          // before the call returns that issued it
+  // Readers outside the engine see writes, and may write: an op that uses the storage has ended before the call returns
+  // that issued it.
+  bool aliased_ = false;
   static inline RelaxedAtomic<bool> any_aliased_;
   Block* block_ = nullptr;  // null while the values are in inline_
   alignas(16) char inline_[kInline];

@@ -170,6 +170,25 @@ def test_the_alias_holds_the_memory() -> None:
     assert (alias == 7).all()
 
 
+def test_an_alias_can_be_written_if_its_array_can() -> None:
+    x = np.arange(6.0)
+    assert _core.numpy_alias(x).flags.writeable
+    assert not _core.numpy_alias(_core.read_only(x, True)).flags.writeable
+    assert not _core.numpy_alias(np.broadcast_to(x, (2, 6))).flags.writeable
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (70_000, 0)])
+def test_arrays_without_elements_have_an_alias(shape: tuple[int, ...]) -> None:
+    assert _core.numpy_alias(np.empty(shape)).shape == shape
+
+
+def test_memory_that_was_never_written_has_an_alias() -> None:
+    x = np.empty(3_000_000)
+    alias = _core.numpy_alias(x)
+    alias[:] = 1
+    assert x.sum().item() == 3_000_000
+
+
 def test_a_failed_array_has_no_alias() -> None:
     x = np.linalg.inv(np.zeros((300, 300)))
     with pytest.raises(numpy.linalg.LinAlgError):

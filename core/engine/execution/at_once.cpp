@@ -45,10 +45,11 @@ bool AtOnceRunner::run(Op& op) {
       s.poison(op.region(a), op.failure);
     s.count_write_at_once();
   }
-  if (raises) failure = std::move(op.failure);
   ++count;
   if (started) [[unlikely]]
     record(op, started);
+  if (raises && op.failure) [[unlikely]]
+    failure = std::move(op.failure);
   return true;
 }
 

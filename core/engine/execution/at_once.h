@@ -26,7 +26,7 @@ class AtOnceRunner {
   // memory is exhausted or it needs a thread of the engine.
   bool run(Op& op);
 
-  // Whether the caller of run() raises the failure of an op, which then poisons nothing: `failure`, until the next one.
+  // Whether the caller of run() raises the failure of an op, which it takes from `failure`; it poisons nothing then.
   bool raises = false;
   FailurePtr failure;
 

@@ -224,9 +224,8 @@ void init_fallback(Module& m) {
   m.def("numpy_rules", [] { return numpy_rules; }, "Whether set_numpy_rules() has switched NumPy's rules on.");
   m.def(
       "set_numpy_rules", [](bool on) { numpy_rules = Engine::get().at_once.raises = on; },
-      "Sets whether operands of foreign classes are rejected, small integers give small floats, and operations that "
-      "run "
-      "in the call raise their failures there, as in NumPy.");
+      "Sets whether operands of foreign classes are rejected, small integers give small floats, and failures of "
+      "operations in the call are raised there, as in NumPy.");
   m.def("see_as", see_as, nb::arg("array"), nb::arg("other"),
         "Gives an array the layout and the memory of another one.");
   m.def(

@@ -45,6 +45,8 @@ IGNORED = {
     "_interop/import_hooks.py:_Arrival.find_spec.*": "Python's import system calls it so",
     "compat.py:_Finder.find_spec.*": "Python's import system calls it so",
     "as_numpy/__init__.py:*load_ipython_extension.shell": "IPython calls it so",
+    "as_numpy/arrays.py:_resize.refcheck": "NumPy's check that nothing else refers to the array",
+    "profiler/_hooks/metrics.py:metrics.pending._": "OpenTelemetry calls it so",
     "as_numpy/arrays.py:_methods_of_ops.otherwise.kwargs": "ways out are called alike; an op's options are one of args",
     "gluon/block/automatic.py:_SmallCalls.warn.look": "capture that no program has asked for warns of nothing",
     "gluon/block/block.py:Block.infer_shape.args": "a block without deferred shapes has nothing to infer",

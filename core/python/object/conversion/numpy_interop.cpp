@@ -168,7 +168,7 @@ PyObject* numpy_alias(const Array& array) {
       throw Error(ErrorKind::runtime, "numpy_alias: must be called outside of host tasks, got a call in one");
     wait_mark(Engine::get().ring.next(), "memory shared with NumPy");
   }
-  return view_of_block(array, storage.alias(), true);
+  return view_of_block(array, storage.alias(), array.writable());
 }
 
 PyObject* to_numpy(const Array& array) {

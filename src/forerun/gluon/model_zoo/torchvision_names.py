@@ -15,8 +15,8 @@ __all__ = ["FITTING", "renamed"]
 FITTING = re.compile(r"alexnet|vgg\d+(_bn)?|resnet(18|34)_v1|squeezenet1\.[01]|densenet\d+")
 """Networks that compute the same here and there. Others have other strides, biases or numbers of layers."""
 
-_OURS = {"weight": "weight", "bias": "bias"}
-_OURS_OF_NORMS = {"weight": "gamma", "bias": "beta", "running_mean": "running_mean", "running_var": "running_var"}
+_OF_LAYERS = {"weight": "weight", "bias": "bias"}
+_OF_NORMS = {"weight": "gamma", "bias": "beta", "running_mean": "running_mean", "running_var": "running_var"}
 _UNUSED = "num_batches_tracked"
 # Parts whose names are not in the order of the network, and a name that is.
 _PLACES = (
@@ -57,15 +57,15 @@ def renamed(name: str, values: Mapping[str, Any], axes: Mapping[str, int]) -> di
             f"{name}: parameters must have MXNet's names, got {min(values, default='no names')!r}; torchvision's are "
             "read for AlexNet, VGG, ResNet-18 and -34 (v1), SqueezeNet and DenseNet, whose networks are the same there"
         )
-    theirs = _layers({key: value for key, value in values.items() if not key.endswith(_UNUSED)})
+    given = _layers({key: value for key, value in values.items() if not key.endswith(_UNUSED)})
     found: dict[str, Any] = {}
-    for kind, ours in _by_kind(_layers(axes)).items():
-        given = sorted((layer for layer in theirs if _kind(theirs[layer]) == kind), key=_place)
-        if len(given) != len(ours):
-            raise ValueError(f"{name}: file must have {len(ours)} layers of kind {kind!r}, got {len(given)}")
-        table = _OURS_OF_NORMS if kind == "norm" else _OURS
-        for layer, other in zip(ours, given):
-            found |= {f"{layer}.{table.get(part, part)}": value for part, value in theirs[other].items()}
+    for kind, layers in _by_kind(_layers(axes)).items():
+        others = sorted((layer for layer in given if _kind(given[layer]) == kind), key=_place)
+        if len(others) != len(layers):
+            raise ValueError(f"{name}: file must have {len(layers)} layers of kind {kind!r}, got {len(others)}")
+        table = _OF_NORMS if kind == "norm" else _OF_LAYERS
+        for layer, other in zip(layers, others):
+            found |= {f"{layer}.{table.get(part, part)}": value for part, value in given[other].items()}
     return found
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from ... import _core
-from ..._runtime.device import Device, resolve
+from ..._runtime.device import Device, current_device, resolve
 from . import above
 from .primitive import primitive
 from .promotion import (
@@ -77,9 +77,10 @@ def asarray(x: ArrayLike, dtype: DTypeLike = None, device: DeviceLike = None, op
         if device is not None and x.device != resolve(device):
             x = to_device(x, resolve(device))
         return x
-    made: Array | None = array_of_list(x, dtype)
-    if made is not None and (device is None or made.device == resolve(device)):
-        return made
+    if device is None or resolve(device) == current_device():
+        made: Array | None = array_of_list(x, dtype)
+        if made is not None:
+            return made
     if isinstance(x, (list, tuple)) and _has_arrays(x):
         x = _widened(x) if dtype is None and _has_arrays(x, wide=True) else x
         x = above.stack(list(x) if device is None else [asarray(v, device=device) for v in x])
