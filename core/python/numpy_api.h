@@ -12,3 +12,10 @@
 #include <numpy/arrayobject.h>
 #include <numpy/arrayscalars.h>
 #include <numpy/ufuncobject.h>
+
+namespace forerun {
+
+// Whether it is an array of a class derived from NumPy's.
+inline bool is_derived(PyObject* o) { return PyArray_Check(o) && !PyArray_CheckExact(o); }
+
+}  // namespace forerun

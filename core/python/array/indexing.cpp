@@ -202,8 +202,7 @@ static int set_item(PyObject* self, PyObject* index, PyObject* value) {
   if (known) index = known.ptr();
   if (int done = assign_directly(self, index, value)) return done < 0 ? -1 : 0;
   nb::object plain;  // of a value of a class derived from NumPy's array, whose elements are written as they are
-  if (numpy_rules && PyArray_Check(value) && !PyArray_CheckExact(value) &&
-      PyArray_SIZE(reinterpret_cast<PyArrayObject*>(value)) > 1) {
+  if (numpy_rules && is_derived(value) && PyArray_SIZE(reinterpret_cast<PyArrayObject*>(value)) > 1) {
     plain = nb::steal(PyArray_View(reinterpret_cast<PyArrayObject*>(value), nullptr, &PyArray_Type));
     if (!plain) return -1;
     value = plain.ptr();

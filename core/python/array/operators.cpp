@@ -22,9 +22,7 @@ namespace {
 
 // Whether it is an array of NumPy's. While forerun replaces NumPy, its subclasses have operators of their own, such as
 // the product of matrices.
-bool is_numpy_array(PyObject* o) { return PyArray_CheckExact(o) || (!numpy_rules && PyArray_Check(o)); }
-
-bool is_derived(PyObject* o) { return numpy_rules && PyArray_Check(o) && !PyArray_CheckExact(o); }
+bool is_numpy_array(PyObject* o) { return PyArray_Check(o) && !(numpy_rules && is_derived(o)); }
 
 bool is_operand(PyObject* o) {
   return is_array(o) || PyFloat_CheckExact(o) || PyLong_CheckExact(o) || PyBool_Check(o) || PyComplex_CheckExact(o) ||
@@ -35,7 +33,7 @@ bool is_operand(PyObject* o) {
 PyObject* call_binary(Operator which, PyObject* a, PyObject* b, PyObject* out) {
   if (!out && (is_scalar(a) || is_scalar(b)))
     if (PyObject* result = calculated_at_once(which, a, b); result || PyErr_Occurred()) return result;
-  if (!out && is_derived(b)) Py_RETURN_NOTIMPLEMENTED;  // its class decides
+  if (!out && numpy_rules && is_derived(b)) Py_RETURN_NOTIMPLEMENTED;  // its class decides
   const char* name = operator_names()[static_cast<int>(which)];
   if (!(is_operand(a) || is_list(a)) || !(is_operand(b) || is_list(b))) return syntax_fallback(name, {a, b}, out);
   PyObject* inputs[2] = {a, b};

@@ -39,7 +39,7 @@ bool of_one_loop(const UfuncObject* u, PyObject* const* inputs, Py_ssize_t n) {
 
 // Whether it is of a class derived from NumPy's array that has no ufuncs of its own.
 bool leaves_it_to_numpy(PyObject* o) {
-  if (!PyArray_Check(o) || PyArray_CheckExact(o)) return false;
+  if (!is_derived(o)) return false;
   static PyObject* const name = PyUnicode_InternFromString("__array_ufunc__");
   const nb::object own = nb::steal(PyObject_GetAttr(reinterpret_cast<PyObject*>(Py_TYPE(o)), name));
   static PyObject* const numpys = PyObject_GetAttr(reinterpret_cast<PyObject*>(&PyArray_Type), name);

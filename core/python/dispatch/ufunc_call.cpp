@@ -425,7 +425,6 @@ PyObject* call_with_arrays(UfuncObject* u, PyObject* const* inputs, PyObject* ou
 // Whether NumPy's ufunc gets the operands, while forerun replaces NumPy: one is of a derived class, or there are few
 // elements, all in NumPy's arrays.
 static bool are_for_numpy(PyObject* const* inputs, Py_ssize_t n) {
-  auto is_derived = [](PyObject* o) { return PyArray_Check(o) && !PyArray_CheckExact(o); };
   return std::any_of(inputs, inputs + n, is_derived) || (!is_array(inputs[0]) && are_numpy_arrays(inputs, n));
 }
 

@@ -20,7 +20,7 @@ from ..ops._base import core as _core
 from ..ops._base.convert import is_supported
 from ..ops._base.primitive import Elementwise, direct
 from . import derived, scalars
-from .conversion import Numpy, aliased, back, values
+from .conversion import Numpy, aliased, back, is_derived, unpickled, values
 from .derived import METHODS, Base, Overriding, Unbound
 from .flags import flags, setflags
 from .nditer import nditer
@@ -139,14 +139,9 @@ def _read(name: str) -> property:
     return property(lambda x: getattr(x.numpy(), name))
 
 
-def _unreplaced(name: str) -> Any:
-    """Return an operation by its name, where a pickle is read: forerun's if it replaces NumPy there, or NumPy's."""
-    return getattr(np if _core.numpy_rules() else numpy, name)
-
-
 # For pickles of functions and classes: other processes have NumPy, unless forerun replaces it there as well.
 _PICKLED: dict[type, Callable[[Any], Any]] = {
-    Elementwise: lambda op: (_unreplaced, (op.__name__,)) if hasattr(numpy, op.__name__) else op.__reduce__(),
+    Elementwise: lambda op: (unpickled, (op.__name__,)) if hasattr(numpy, op.__name__) else op.__reduce__(),
     _Ndarray: lambda cls: (type, (numpy.empty(0),)) if cls is np.ndarray else cls.__qualname__,
 }
 
@@ -300,10 +295,7 @@ def _functions(calls: Numpy) -> Callable[..., Any]:
 
 def _leaves_it_to_numpy(x: Any) -> bool:
     """Return whether x is of a class derived from NumPy's array that has no `__array_ufunc__` of its own."""
-    kind = type(x)
-    if kind is numpy.ndarray or not issubclass(kind, numpy.ndarray):
-        return False
-    return kind.__array_ufunc__ is numpy.ndarray.__array_ufunc__
+    return is_derived(x) and type(x).__array_ufunc__ is numpy.ndarray.__array_ufunc__
 
 
 def _methods_of_ops(calls: Numpy) -> Callable[..., Any]:

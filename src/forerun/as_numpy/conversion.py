@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from .. import np
 from .._interop.dlpack import from_dlpack
 from .._runtime.device import current_device
 from ..ops._base import core as _core
@@ -19,7 +20,10 @@ if TYPE_CHECKING:
     from ..typing import Array, DTypeLike, Out
 
 
-__all__ = ["Numpy", "as_forerun", "back", "delivered", "each_inside", "first_line", "values"]
+__all__ = [
+    "Numpy", "aliased", "as_forerun", "back", "delivered", "each_inside", "first_line", "is_derived", "unpickled",
+    "values",
+]  # fmt: skip
 
 _PYTHONS = frozenset((bool, int, float, complex, str, bytes, type(None)))  # of which lists are passed as they are
 _LARGE = 4096  # elements from which an array is taken over instead of copied
@@ -63,10 +67,15 @@ def aliased(x: Any) -> Any:
 
     Others are returned as they are. An array on an accelerator is copied.
     """
-    found: Any = x
+    array: Any = x
     if not isinstance(x, _core.Array) or _core.is_scalar(x) or x.device.device_type != "cpu":
         return values(x, writable=True)
-    return _core.numpy_alias(found)
+    return _core.numpy_alias(array)
+
+
+def unpickled(path: str) -> Any:
+    """Return a function by its name, where a pickle is read: forerun's if it replaces NumPy there, or NumPy's."""
+    return functools.reduce(getattr, path.split("."), np if _core.numpy_rules() else numpy)
 
 
 def back(x: Any) -> Any:
@@ -86,9 +95,6 @@ def as_forerun(found: Any) -> Any:
     if type(found) is numpy.ndarray:
         return taken(found) if is_supported(found.dtype) else found
     return each_inside(found, as_forerun) if isinstance(found, tuple) else found
-
-
-_PLAIN = {numpy.ndarray, numpy.float64, numpy.int64, numpy.bool_, tuple, list, float, int, bool, type(None)}
 
 
 class Numpy:
@@ -121,9 +127,7 @@ class Numpy:
         if out is not None:
             named["out"] = values(out, writable=True)
         result = numpy_function(*given, **named)
-        if type(result) not in _PLAIN and _is_derived_view(
-            result, (*args, *kwargs.values()), (*given, *named.values())
-        ):
+        if is_derived(result) and _is_view(result, (*args, *kwargs.values()), (*given, *named.values())):
             result = numpy_function(*map(aliased, args), **{key: aliased(x) for key, x in kwargs.items()})
         if isinstance(target, _core.Array):
             target[...] = given[0]
@@ -171,13 +175,16 @@ def first_line(error: BaseException) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0]
 
 
-def _is_derived_view(result: Any, args: Sequence[Any], given: Sequence[Any]) -> bool:
-    """Return whether a result is of a derived class, such as a matrix, and a view of a forerun array among the args.
+def is_derived(x: Any) -> bool:
+    """Return whether it is an array of a class derived from NumPy's."""
+    return type(x) is not numpy.ndarray and isinstance(x, numpy.ndarray)
+
+
+def _is_view(result: numpy.ndarray, args: Sequence[Any], given: Sequence[Any]) -> bool:
+    """Return whether an array, such as a matrix, is a view of a forerun array among the args.
 
     It is read-only then, and does not see later writes to the array.
     """
-    if not isinstance(result, numpy.ndarray):
-        return False
     return any(isinstance(a, _core.Array) and numpy.may_share_memory(result, g) for a, g in zip(args, given))
 
 

@@ -14,7 +14,7 @@ import numpy
 from .. import np
 from ..ops._base import core as _core
 from . import arrays
-from .conversion import Numpy, as_forerun, values
+from .conversion import Numpy, as_forerun, unpickled, values
 from .streams import streams
 
 __all__ = ["Modules"]
@@ -143,16 +143,8 @@ class Modules:
             _changed(path, forerun_function, numpy_function), self.calls.instead(path, numpy_function), few
         )
         vars(found)["numpy_function"] = numpy_function
-        vars(found)["__reduce_ex__"] = lambda protocol: (_function, (path,))  # for pickles: by its name
+        vars(found)["__reduce_ex__"] = lambda protocol: (unpickled, (path,))  # for pickles: by its name
         return found
-
-
-def _function(path: str) -> Any:
-    """Return a function by its name, where a pickle is read: forerun's if it replaces NumPy there, or NumPy's."""
-    found: Any = np if _core.numpy_rules() else numpy
-    for part in path.split("."):
-        found = getattr(found, part)
-    return found
 
 
 def _changed(path: str, forerun_function: Any, numpy_function: Any) -> Any:

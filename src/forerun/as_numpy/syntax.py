@@ -11,7 +11,7 @@ import numpy
 from .._array.numpy_methods import without_values
 from .._array.scalar import scalar
 from ..ops._base import core as _core
-from ..ops._base.convert import is_array, is_supported
+from ..ops._base.convert import is_array
 from .conversion import Numpy, first_line
 
 if TYPE_CHECKING:
@@ -28,17 +28,10 @@ def _getitem(x: Any, key: Any) -> Any:
     return x.numpy()[key]
 
 
-def _is_derived(x: Any) -> bool:
-    return isinstance(x, numpy.ndarray) and type(x) is not numpy.ndarray
-
-
 def _setitem(x: Any, key: Any, value: Any) -> None:
-    """Write into an array as NumPy's does: an array of a derived class as a plain one, other values into a copy."""
+    """Write into an array by a copy, into which NumPy writes."""
     if not is_array(x):
         operator.setitem(x, key, value)
-        return
-    if _is_derived(value) and value.size > 1 and is_supported(value.dtype):
-        x[key] = numpy.asarray(value)
         return
     written = x.asnumpy()
     written.flags.writeable = x.flags.writeable

@@ -1,9 +1,7 @@
 // Plain calls of array and asarray: lists of numbers or arrays, and dense arrays.
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -32,9 +30,6 @@ namespace forerun {
 namespace {
 
 constexpr size_t kMostListed = 1 << 26;  // numbers, which are copied during the call, as in the Python function
-
-// Whether a number converts to a 32-bit float without an overflow that must be reported.
-bool fits_float(double value) { return !(std::abs(value) > std::numeric_limits<float>::max()) || std::isinf(value); }
 
 // Whether it is a float from which an array of this dtype can be made: for NumPy's scalars, only if they keep their
 // dtype.

@@ -1,6 +1,8 @@
 #include "python/direct/creation/numbers.h"
 
+#include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include "array/array.h"
 #include "engine/devices/memory_budget.h"
@@ -23,6 +25,8 @@ bool takes_number(DType t, PyObject* value) {
   if (PyFloat_CheckExact(value)) return is_inexact(t);
   return (PyComplex_CheckExact(value) && is_complex(t)) || takes_scalar(t, value);
 }
+
+bool fits_float(double value) { return !(std::abs(value) > std::numeric_limits<float>::max()) || std::isinf(value); }
 
 Array numbers_at_once(PyObject* const* values, const Dims& shape, DType t, int device) {
   Array made = may_work_at_once() ? made_at_once(t, shape, device) : Array();

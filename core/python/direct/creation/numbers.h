@@ -11,6 +11,8 @@ namespace forerun {
 bool takes_number(DType t, PyObject* value);
 // The same for NumPy's scalars: those of the dtype, and integers and short floats that become float64.
 bool takes_scalar(DType t, PyObject* value);
+// Whether a number converts to a 32-bit float without an overflow that must be reported.
+bool fits_float(double value);
 // Numbers as an array of dtype t and this shape. No storage: the dtype does not take one of them, or there is no memory
 // for it at once.
 Array numbers_at_once(PyObject* const* values, const Dims& shape, DType t, int device);

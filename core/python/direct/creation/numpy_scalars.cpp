@@ -1,12 +1,11 @@
 #include "python/direct/creation/numpy_scalars.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "array/array.h"
 #include "python/bindings.h"
 #include "python/direct/creation/creation_arguments.h"
+#include "python/direct/creation/numbers.h"
 #include "python/numpy_api.h"
 #include "python/object/conversion/dtypes.h"
 #include "python/object/conversion/numpy_interop.h"
@@ -25,15 +24,10 @@ bool is_python_number(PyObject* o) {
   return PyLong_CheckExact(o) || PyFloat_CheckExact(o) || PyBool_Check(o) || PyComplex_CheckExact(o);
 }
 
-bool fits(double value, DType t) {
-  const bool narrow = t == DType::f32 && std::abs(value) > std::numeric_limits<float>::max();
-  return (t == DType::f32 || t == DType::f64 || t == DType::c128) && (!narrow || std::isinf(value));
-}
-
 // Whether NumPy converts the number to dtype t without a warning, and to the value that forerun gives it.
 bool converts(PyObject* o, DType t) {
   if (PyBool_Check(o) || PyLong_CheckExact(o)) return t != DType::f16 && t != DType::bf16 && t != DType::c64;
-  if (PyFloat_Check(o)) return fits(PyFloat_AS_DOUBLE(o), t);
+  if (PyFloat_Check(o)) return t == DType::f32 ? fits_float(PyFloat_AS_DOUBLE(o)) : t == DType::f64 || t == DType::c128;
   if (PyComplex_Check(o)) return t == DType::c128;
   const nb::object from = nb::steal(reinterpret_cast<PyObject*>(PyArray_DescrFromScalar(o)));
   return from && t != DType::bf16 &&

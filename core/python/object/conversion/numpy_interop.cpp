@@ -29,7 +29,7 @@ namespace forerun {
 // Whether its class has rules of its own, which NumPy's functions respect: one derived from NumPy's array, or another
 // library's.
 static bool is_foreign(PyObject* o) {
-  if (PyArray_Check(o)) return !PyArray_CheckExact(o);
+  if (PyArray_Check(o)) return is_derived(o);
   return !PyArray_IsScalar(o, Generic) &&
          (PyObject_HasAttrString(o, "__array_ufunc__") || PyObject_HasAttrString(o, "__array__"));
 }
