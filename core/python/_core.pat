@@ -121,8 +121,11 @@ _core.__prefix__:
         def __setitem__(self, index: Any, value: Any, /) -> None: ...
 
     class Fallback:
-        """Calls a function, and another one if the first rejects its arguments; `theirs` for NumPy's small arrays."""
-        def __init__(self, function: Any, otherwise: Any, theirs: Any = None, /) -> None: ...
+        """Calls a function, and another one if the first rejects its arguments; `few` for NumPy's small arrays.
+
+        delegates: the arguments for which the first is not tried: "none", "dtypes" or "classes".
+        """
+        def __init__(self, function: Any, otherwise: Any, few: Any = None, delegates: str = "none", /) -> None: ...
         def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 
     class Primitive:

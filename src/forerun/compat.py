@@ -80,13 +80,11 @@ def install_as_mxnet() -> None:
     sys.meta_path.insert(0, _finder)
     for name in sorted([*MODULES, *_MADE]):  # packages come before their modules
         outer, _, last = f"mxnet.{name}".rpartition(".")
-        if hasattr(sys.modules[outer], "__path__"):
-            importlib.import_module(f"mxnet.{name}")
-            continue
-        module = _finder.create_module(importlib.machinery.ModuleSpec(f"mxnet.{name}", _finder))
+        owner, module = sys.modules[outer], _module_of(name)
         sys.modules[f"mxnet.{name}"] = module
-        if not hasattr(sys.modules[outer], last):
-            setattr(sys.modules[outer], last, module)
+        if not hasattr(owner, last):  # `gluon.model_zoo.vision.alexnet` is a function, and a module of that name exists
+            setattr(owner, last, module)
+            _set.append((owner, last))
 
 
 def uninstall_as_mxnet() -> None:
@@ -103,18 +101,14 @@ def uninstall_as_mxnet() -> None:
     """
     if hasattr(sys.modules.get("mxnet"), _MARK):
         sys.meta_path.remove(_finder)
-        for name in sorted((n for n in sys.modules if n.startswith("mxnet.")), reverse=True):
-            module, (outer, _, last) = sys.modules.pop(name), name.rpartition(".")
-            owner = sys.modules[outer]
-            own = sys.modules.get(f"{owner.__name__}.{last}")  # such as forerun.gluon.metric, which stays
-            if getattr(owner, last, None) is module and own is not module:
-                delattr(owner, last)
-        del sys.modules["mxnet"]
+        for name in [n for n in sys.modules if n.partition(".")[0] == "mxnet"]:
+            del sys.modules[name]
+        while _set:
+            delattr(*_set.pop())
 
 
-class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Finds forerun's module for `mxnet.x.y`. Without it, the import system would import forerun's files again, as
-    mxnet's."""
+class _Finder(importlib.abc.MetaPathFinder):
+    """Says why a module `mxnet.x.y` is absent: those that there are have been imported."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: types.ModuleType | None = None
@@ -122,26 +116,12 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         name = fullname.removeprefix("mxnet.")
         if name == fullname:
             return None
-        if name in MODULES or name in _MADE:
-            return importlib.machinery.ModuleSpec(fullname, self)
         # The error has no name, or `from mxnet import` would drop it.
         raise ModuleNotFoundError(f"import: {_why_absent(name)}")
 
-    def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType:
-        name = spec.name.removeprefix("mxnet.")
-        if name in _MADE:
-            return _module(name, _MADE[name])
-        module = importlib.import_module(f"forerun.{MODULES[name]}")
-        spec.loader_state = module, module.__spec__
-        return module
-
-    def exec_module(self, module: types.ModuleType) -> None:
-        spec = module.__spec__  # the import system has put that of mxnet's name there
-        if spec is not None and isinstance(spec.loader_state, tuple):
-            module.__spec__ = spec.loader_state[1]
-
 
 _finder = _Finder()
+_set: list[tuple[types.ModuleType, str]] = []  # attributes that install_as_mxnet has given to forerun's modules
 
 
 def _why_absent(name: str) -> str:
@@ -155,9 +135,11 @@ def _no_attribute(name: str) -> Any:
     raise AttributeError(_why_absent(name) if name in ABSENT else f"module 'mxnet' has no attribute {name!r}")
 
 
-def _module(name: str, values: Mapping[str, Any]) -> types.ModuleType:
+def _module_of(name: str) -> types.ModuleType:
+    if name in MODULES:
+        return importlib.import_module(f"forerun.{MODULES[name]}")
     module = types.ModuleType(f"mxnet.{name}", f"The names of mxnet.{name} that forerun provides.")
-    vars(module).update(values)
+    vars(module).update(_MADE[name])
     return module
 
 

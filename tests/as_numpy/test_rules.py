@@ -100,6 +100,15 @@ np.isin(np.array(['a', 'b']), ['b'])
 np.array(['a', 'b', 'a'])[np.array([2, 0])]
 np.array(['a', 'b']) == 'a'
 int(np.sum(np.array(['a', 'b']) == 'a'))
+np.array([[b'a'], [b'c']]), np.concatenate([np.array(['a']), np.array(['b'])]), np.unique(np.array(['b', 'a']))
+np.zeros(2, [('a', int)]), np.empty(2, object), np.zeros(2, str), np.full(2, 'a'), np.loadtxt(['1 2', '3 4'])
+np.array(['1', '2'], dtype=float), np.array(['1', '2']).astype(float), np.sort(np.array(['b', 'a']), kind='stable')
+# arrays of derived classes
+[type(g(f.view(np.recarray))).__name__ for g in (np.asarray, np.array, np.ascontiguousarray, np.asfortranarray)]
+[type(g(f.view(np.recarray))).__name__ for g in (np.asanyarray, np.zeros_like, np.cumsum, np.copy)]
+type(np.array(f.view(np.recarray), subok=True)).__name__, np.array(np.matrix([[1, 2]])).ndim
+np.asarray(f.view(np.recarray), dtype='f4'), np.asarray(np.ones((300, 300)).view(np.recarray)).sum()
+np.asarray(np.ma.array(f, mask=f > 0.5)), np.dot(f, f.view(np.recarray)), np.mean(np.ma.array([1.0, 3.0], mask=[0, 1]))
 # functions that forerun lacks
 np.polynomial.polynomial.polyval(f, [1, 2])
 np.poly1d([1, 2])(f)

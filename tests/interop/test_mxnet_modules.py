@@ -42,7 +42,18 @@ def test_modules_are_forerun_s_own(mxnet: ModuleType) -> None:
         assert module.__name__ == module.__spec__.name == f"forerun.{source}", name
         names: dict[str, Any] = {}
         exec(f"import mxnet.{name} as module\nimport mxnet.{name}\ninside = mxnet.{name}", names)
-        assert names["module"] is names["inside"] is module, name
+        bound = gluon.model_zoo.vision.alexnet if name.endswith(".alexnet") else module  # as in MXNet
+        assert names["module"] is names["inside"] is bound, name
+
+
+def test_functions_named_like_their_modules_stay_functions(mxnet: ModuleType) -> None:
+    assert isinstance(importlib.import_module("mxnet.gluon.model_zoo.vision.alexnet"), ModuleType)
+    assert isinstance(mxnet.gluon.model_zoo.vision.alexnet(classes=10), gluon.HybridBlock)
+    before = {name: dict(vars(sys.modules[f"forerun.{name}"])) for name in set(MODULES.values())}
+    uninstall_as_mxnet()
+    install_as_mxnet()
+    for name, names in before.items():
+        assert dict(vars(sys.modules[f"forerun.{name}"])) == names
 
 
 def test_nothing_is_imported_twice(mxnet: ModuleType) -> None:

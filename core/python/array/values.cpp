@@ -17,6 +17,7 @@
 #include "python/object/plain.h"
 #include "python/object/scalar.h"
 #include "python/runtime/errors/errors.h"
+#include "python/runtime/interpreter/package_functions.h"
 #include "python/runtime/submission/accelerators.h"
 #include "python/runtime/submission/at_once.h"
 #include "python/runtime/submission/capture.h"
@@ -117,7 +118,7 @@ PyObject* numpy(PyObject* self, PyObject*) {
 }
 
 // NumPy drops any error that an object's buffer raises, and calls __array__ right after it, which would wait again.
-// Errors that must not be lost there, Ctrl-C above all, are kept for that call.
+// Errors that must not be lost there, as Ctrl-C, are kept for that call.
 struct Dropped {
   PyObject *exception = nullptr, *array;
   PyFrameObject* frame;
@@ -125,7 +126,6 @@ struct Dropped {
 
   static int here(PyFrameObject* frame) { return frame ? PyFrame_GetLasti(frame) : -1; }
   void keep(PyObject* from) {
-    if (PyErr_ExceptionMatches(PyExc_Exception)) return;
     PyObject *type, *trace;
     PyObject* raised;
     PyErr_Fetch(&type, &raised, &trace);
@@ -206,12 +206,26 @@ bool share_small(PyObject* self, Py_buffer* view, int flags) {
   return true;
 }
 
+// Whether the array may be converted. Raises if it would become an index of NumPy's array with another meaning.
+bool convertible(PyObject* self) {
+  const Layout& l = as_array(self)->array.layout;
+  if (l.size > 0 || l.dtype != DType::b1 || l.ndim() < 2) [[likely]]
+    return true;
+  PyObject* done = call_package(PackageFunction::no_index, self, nullptr, nullptr);
+  Py_XDECREF(done);
+  return done != nullptr;
+}
+
 int get_buffer(PyObject* self, Py_buffer* view, int flags) {
   BlockingCall call("memoryview");
   Py_CLEAR(dropped.exception);
+  if (!convertible(self)) return dropped.keep(self), view->obj = nullptr, -1;
   if (share_scalar(self, view, flags)) return 0;
   PyObject* values = numpy(self, nullptr);
-  if (!values) return dropped.keep(self), view->obj = nullptr, -1;
+  if (!values) {
+    if (!PyErr_ExceptionMatches(PyExc_Exception)) dropped.keep(self);
+    return view->obj = nullptr, -1;
+  }
   const bool shared = share_small(self, view, flags);
   int result = shared ? 0 : PyObject_GetBuffer(values, view, flags);  // owned by `values`, read-only
   Py_DECREF(values);

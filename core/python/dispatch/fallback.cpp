@@ -2,7 +2,9 @@
 
 #include <structmember.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <string_view>
 
 #include "array/array.h"
 #include "engine/engine.h"
@@ -16,10 +18,14 @@ namespace forerun {
 
 namespace {
 
+// The arguments for which the other function is called without a try of the first, which would reject them.
+enum class Delegates { none, dtypes, classes };
+
 struct FallbackObject {
   PyObject_HEAD vectorcallfunc vectorcall;
   PyObject *function, *otherwise, *dict;
   PyObject* numpy_function;  // NumPy's function, which handles few values in NumPy's arrays; or null
+  Delegates delegates;
 };
 
 // The fallbacks of all ops, and of operators and indices; and the function that gets the results of operands of classes
@@ -64,9 +70,35 @@ PyObject* call_otherwise(FallbackObject* self, PyObject* const* args, Py_ssize_t
   return result;
 }
 
+bool is_numpys_dtype(int typenum) {
+  bool known;
+  dtype_of_typenum(typenum, &known);
+  return !known;
+}
+
+// Whether an argument has a dtype that only NumPy has: an array, a scalar, a dtype, text, or the first value of a list.
+bool is_numpys(PyObject* o, int depth = 0) {
+  if (is_array(o) || PyFloat_CheckExact(o) || PyLong_CheckExact(o)) return false;
+  if (PyArray_Check(o)) return is_numpys_dtype(PyArray_TYPE(reinterpret_cast<PyArrayObject*>(o)));
+  if (PyList_CheckExact(o) || PyTuple_CheckExact(o))
+    return depth < 4 && PySequence_Fast_GET_SIZE(o) > 0 && is_numpys(PySequence_Fast_GET_ITEM(o, 0), depth + 1);
+  if (PyUnicode_CheckExact(o) || PyBytes_CheckExact(o)) return depth > 0;  // others are names of options
+  if (PyArray_DescrCheck(o)) return is_numpys_dtype(reinterpret_cast<PyArray_Descr*>(o)->type_num);
+  if (PyArray_IsScalar(o, Generic)) return !PyArray_IsScalar(o, Number) && !PyArray_IsScalar(o, Bool);
+  return o == reinterpret_cast<PyObject*>(&PyBaseObject_Type) || o == reinterpret_cast<PyObject*>(&PyUnicode_Type) ||
+         o == reinterpret_cast<PyObject*>(&PyBytes_Type);
+}
+
+bool is_for_numpy(const FallbackObject* self, PyObject* const* args, Py_ssize_t n) {
+  if (self->delegates == Delegates::none || !numpy_rules) return false;
+  const bool classes = self->delegates == Delegates::classes;
+  return std::any_of(args, args + n, [=](PyObject* o) { return is_numpys(o) || (classes && is_derived(o)); });
+}
+
 PyObject* vectorcall(PyObject* o, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
   auto* self = reinterpret_cast<FallbackObject*>(o);
   Py_ssize_t n_args = PyVectorcall_NARGS(nargsf) + (kwnames ? PyTuple_GET_SIZE(kwnames) : 0);
+  if (is_for_numpy(self, args, n_args)) return call_otherwise(self, args, PyVectorcall_NARGS(nargsf), kwnames, Py_None);
   if (self->numpy_function && are_numpy_arrays(args, n_args))
     return PyObject_Vectorcall(self->numpy_function, args, nargsf, kwnames);
   PyObject* result = PyObject_Vectorcall(self->function, args, nargsf, kwnames);
@@ -78,12 +110,15 @@ PyObject* vectorcall(PyObject* o, PyObject* const* args, size_t nargsf, PyObject
 
 PyObject* create(PyTypeObject* type, PyObject* args, PyObject*) {
   PyObject *function, *other, *numpy_function = Py_None;
-  if (!PyArg_ParseTuple(args, "OO|O:Fallback", &function, &other, &numpy_function)) return nullptr;
+  const char* delegates = "none";
+  if (!PyArg_ParseTuple(args, "OO|Os:Fallback", &function, &other, &numpy_function, &delegates)) return nullptr;
   auto* self = reinterpret_cast<FallbackObject*>(type->tp_alloc(type, 0));
   if (!self) return nullptr;
   self->vectorcall = vectorcall;
   self->function = Py_NewRef(function), self->otherwise = Py_NewRef(other);
   self->numpy_function = numpy_function == Py_None ? nullptr : Py_NewRef(numpy_function);
+  const std::string_view which = delegates;
+  self->delegates = which == "classes" ? Delegates::classes : which == "dtypes" ? Delegates::dtypes : Delegates::none;
   return reinterpret_cast<PyObject*>(self);
 }
 

@@ -11,7 +11,9 @@ namespace forerun {
 // A callable that passes its arguments on to a function and, if that function rejects them (with an exception of a kind
 // that concerns arguments), to another one. It costs a few nanoseconds if no argument is rejected. As an attribute of a
 // class it is a method. An optional third function, NumPy's, is called instead if arguments are NumPy's, as described
-// below.
+// below. With "dtypes" as fourth argument, the other function is called without a try of the first, with None for the
+// exception, if an argument has a dtype that only NumPy has, as text; with "classes" also if its class is derived from
+// NumPy's array.
 PyTypeObject* make_fallback_type();
 
 // The positional arguments of a call, and the keyword arguments, as a tuple and a dict; null with an exception set.

@@ -15,7 +15,7 @@ _SAME = (
     "gluon.rnn gluon.loss gluon.data gluon.data.dataset gluon.data.sampler gluon.data.batchify gluon.data.vision "
     "gluon.data.vision.datasets gluon.data.vision.transforms gluon.utils gluon.parameter gluon.block gluon.trainer "
     "gluon.contrib gluon.contrib.cnn gluon.contrib.nn gluon.contrib.rnn gluon.contrib.data "
-    "gluon.contrib.data.vision gluon.model_zoo gluon.model_zoo.vision"
+    "gluon.contrib.data.vision gluon.model_zoo gluon.model_zoo.vision optimizer.sgd optimizer.adam"
 )
 _NETWORKS = ("alexnet", "densenet", "inception", "mobilenet", "resnet", "squeezenet", "vgg")
 
@@ -37,8 +37,8 @@ MODULES: dict[str, str] = {
     **_all("metric", "gluon.metric"),
     **_all(
         "optimizer",
-        "optimizer.optimizer optimizer.sgd optimizer.adam optimizer.adamW optimizer.adagrad optimizer.adadelta "
-        "optimizer.adamax optimizer.rmsprop optimizer.nag optimizer.ftrl optimizer.signum optimizer.lamb",
+        "optimizer.optimizer optimizer.adamW optimizer.adagrad optimizer.adadelta optimizer.adamax "
+        " optimizer.rmsprop optimizer.nag optimizer.ftrl optimizer.signum optimizer.lamb",
     ),
     **_all("gluon.data.loader", "gluon.data.dataloader"),
     **_all("gluon.nn", "gluon.nn.basic_layers gluon.nn.conv_layers gluon.nn.activations"),

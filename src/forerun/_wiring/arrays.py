@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import _core
 from .._array.ndarray import ndarray
+from .._array.numpy_index import no_index
 from .._array.scalar import scalar
 from .._array.ufunc_protocol import call_with_an_array
 from .._codegen.compiler import compile_loop
@@ -40,6 +41,7 @@ def table() -> dict[str, Any]:
         "asarray": convert.asarray,
         "array_of_list": convert.array_of_list,
         "transpose": transpose,
+        "no_index": no_index,
         **operators,
     }
 

@@ -23,7 +23,7 @@ from .._display.namespaces import dir_of
 from ..ops._base import promotion as dtype_rules
 from .arrays import extended
 from .conversion import Numpy
-from .importing import Imports, line_of
+from .importing import Imports, Line
 from .libraries import ADAPTED, Libraries
 from .modules import Modules
 from .program_classes import converted
@@ -64,8 +64,8 @@ class _Installation:
         if name.partition(".")[0] in _LIBRARIES:
             self.libraries.adapt()
 
-    def _line(self) -> str:
-        return line_of(self.imports.frame(2))
+    def _line(self) -> Line | None:
+        return self.imports.line(4)  # this one, the report's, and that of `Numpy` which calls it are not the program's
 
 
 _installed: _Installation | None = None

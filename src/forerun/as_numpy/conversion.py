@@ -26,6 +26,7 @@ __all__ = [
 ]  # fmt: skip
 
 _PYTHONS = frozenset((bool, int, float, complex, str, bytes, type(None)))  # of which lists are passed as they are
+_NUMPYS = "arguments have a dtype or a class that only NumPy has"
 _LARGE = 4096  # elements from which an array is taken over instead of copied
 # Functions that write into their first argument.
 WRITERS = {
@@ -138,13 +139,14 @@ class Numpy:
     def instead(self, name: str, numpy_function: Callable[..., Any]) -> Callable[..., Any]:
         """Return the function that `_core.Fallback` calls when forerun's has refused its arguments.
 
-        An error with the attribute `of_numpy` was raised by NumPy's function itself, and is raised again.
+        It gets no error for arguments that forerun's would refuse, as their dtype or class is only NumPy's. An error
+        with the attribute `of_numpy` was raised by NumPy's function itself, and is raised again.
         """
 
-        def called(error: Exception, args: Any, kwargs: Any) -> Any:
+        def called(error: Exception | None, args: Any, kwargs: Any) -> Any:
             if getattr(error, "of_numpy", False):
                 return NotImplemented
-            return self.call(name, numpy_function, args, kwargs, first_line(error))
+            return self.call(name, numpy_function, args, kwargs, first_line(error) if error else _NUMPYS)
 
         return called
 

@@ -16,7 +16,9 @@ from collections.abc import Callable, Iterable, Mapping
 from types import FrameType, ModuleType
 from typing import Any
 
-__all__ = ["Imports", "line_of"]
+__all__ = ["Imports", "Line"]
+
+Line = tuple[str, int]  # a file and the number of a line of it
 
 _INSTALLED = ("site-packages", "dist-packages")
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -125,14 +127,15 @@ class Imports:
         self._met(name)
         return module
 
-    def frame(self, depth: int = 1) -> FrameType | None:
-        """Return the innermost frame of the program's code, from the caller's on; None: no frame is."""
+    def line(self, depth: int = 1) -> Line | None:
+        """Return the innermost line of the program's code, from the caller's on; None: no line of it is running."""
         frame: FrameType | None = sys._getframe(depth)
-        while frame is not None and (
-            frame.f_code.co_filename.startswith(_PACKAGE) or not self.is_programs(frame.f_globals)
-        ):
+        while frame is not None:
+            file = frame.f_code.co_filename
+            if not file.startswith(_PACKAGE) and self.is_programs(frame.f_globals):
+                return file, frame.f_lineno
             frame = frame.f_back
-        return frame
+        return None
 
 
 def _around(names: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -141,8 +144,3 @@ def _around(names: Mapping[str, Any]) -> Mapping[str, Any] | None:
     while frame is not None and (frame.f_globals is names or frame.f_globals is globals()):
         frame = frame.f_back
     return frame.f_globals if frame is not None else None
-
-
-def line_of(frame: FrameType | None) -> str:
-    """Return where a frame is, as "file:line"."""
-    return f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None else "?"

@@ -39,6 +39,8 @@ _MAKES = (
     "array", "asanyarray", "asarray", "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "astype", "copy",
     "empty_like", "full_like", "ones_like", "require", "zeros_like", "linspace", "arange", "full",
 )  # fmt: skip
+# They return an array without the class of their argument.
+_WITHOUT_CLASS = ("array", "asarray", "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "copy")
 # Modules that are NumPy's own: their names are annotations, and no functions.
 _NUMPY_MODULES = ("numpy.typing",)
 _LACKS = "not among forerun's functions"
@@ -140,8 +142,9 @@ class Modules:
             return forerun_function
         few = None if path in _MAKES else numpy_function
         found = _core.Fallback(
-            _changed(path, forerun_function, numpy_function), self.calls.instead(path, numpy_function), few
-        )
+            _changed(path, forerun_function, numpy_function), self.calls.instead(path, numpy_function), few,
+            "dtypes" if path in _WITHOUT_CLASS else "classes",
+        )  # fmt: skip
         vars(found)["numpy_function"] = numpy_function
         vars(found)["__reduce_ex__"] = lambda protocol: (unpickled, (path,))  # for pickles: by its name
         return found

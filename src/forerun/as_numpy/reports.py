@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from .importing import Line
+
 __all__ = ["Entry", "Report"]
 
 
@@ -23,9 +25,9 @@ class Entry:
 class Report:
     """Counts of calls that NumPy did. Those of threads that count at once may be a little short.
 
-    where: gives the line of the program that calls.
+    where: gives the file and the number of the line of the program that calls, or None if none is known.
 
-    >>> report = Report(lambda: "model.py:3")
+    >>> report = Report(lambda: ("model.py", 3))
     >>> report.fell_back("sort", "arrays have no text", 0.5)
     >>> print(report)
     NumPy's own functions  calls  total ms  why
@@ -33,9 +35,9 @@ class Report:
     model.py:3  sort           1   500.000  arrays have no text
     """
 
-    def __init__(self, where: Callable[[], str]) -> None:
+    def __init__(self, where: Callable[[], Line | None]) -> None:
         self._where = where
-        self.entries: dict[tuple[str, str, str], Entry] = {}
+        self.entries: dict[tuple[Line | None, str, str], Entry] = {}
 
     def fell_back(self, name: str, why: str, seconds: float) -> None:
         """Count a call."""
@@ -53,8 +55,8 @@ class Report:
     def rows(self) -> list[dict[str, Any]]:
         """Each line and function with its calls, seconds and reason; first those that took longest."""
         found = [
-            {"where": where, "function": name, "calls": entry.calls, "seconds": entry.seconds, "why": why}
-            for (where, name, why), entry in self.entries.items()
+            {"where": _where(line), "function": name, "calls": entry.calls, "seconds": entry.seconds, "why": why}
+            for (line, name, why), entry in self.entries.items()
         ]
         return sorted(found, key=lambda row: -row["seconds"])
 
@@ -70,3 +72,7 @@ class Report:
             for name, row in zip(first, rows, strict=True)
         ]
         return "\n".join([head, "-" * len(head), *lines])
+
+
+def _where(line: Line | None) -> str:
+    return f"{line[0]}:{line[1]}" if line is not None else "?"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import types
 import weakref
 from collections.abc import Callable
@@ -74,6 +75,21 @@ def test_buffers() -> None:
     with pytest.raises(TypeError, match="read-only"):
         memoryview(x)[0, 0] = 1
     assert b"".join([np.array([1, 2], dtype="uint8")]) == b"\x01\x02"
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (2, 0, 4)])
+def test_an_empty_mask_of_several_axes_is_no_index_of_numpys_array(shape: tuple[int, ...]) -> None:
+    mask, values = np.zeros(shape, dtype=bool), numpy.ones((*shape, 2))
+    with pytest.raises(IndexError, match=rf"must be NumPy's .* of shape {re.escape(str(shape))}: pass"):
+        values[mask]
+    with pytest.raises(IndexError, match="an empty mask of several axes"):
+        values[mask] = 1
+    with pytest.raises(IndexError, match="an empty mask of several axes"):
+        values[mask, 0] += 1
+    assert values[mask.asnumpy()].shape == (0, 2)
+    assert np.ones((*shape, 2))[mask].shape == (0, 2)
+    assert [numpy.asarray(mask).shape, memoryview(mask).shape, numpy.array([mask])[0].shape] == [shape] * 3
+    assert numpy.ones(0)[np.zeros(0, dtype=bool)].shape == (0,)
 
 
 def test_arrays_can_be_referred_to_weakly() -> None:

@@ -218,14 +218,14 @@ PyObject* of_list(PyObject* list, PyObject* dtype) {
   return made || !of_arrays ? made : stacked(list);
 }
 
-// The new array of a list of numbers or arrays, of a range, of a number, or of an array of NumPy.
+// The new array of a list of numbers or arrays, of a range, of a number, or of an array of NumPy, without its class.
 PyObject* new_array(PyObject* o, PyObject* dtype) {
   if (is_list(o)) return of_list(o, dtype);
   if (PyRange_Check(o)) {
     const nb::object list = nb::steal(PySequence_List(o));
     return list ? of_list(list.ptr(), dtype) : throw PythonError{};
   }
-  if (PyArray_CheckExact(o)) return absent(dtype) ? array_of_numpy(o) : nullptr;
+  if (PyArray_Check(o)) return absent(dtype) ? array_of_numpy(o) : nullptr;
   return of_number(o, dtype);
 }
 
@@ -284,6 +284,9 @@ PyObject* asarray(const DirectCall& call) {
   return is_scalar(v[0]) ? nullptr : new_array(v[0], v[1]);
 }
 
+// The same for an operand, whose class may have rules of its own: derived ones are left to the Python function.
+PyObject* operand(const DirectCall& call) { return call.n && is_derived(call.args[0]) ? nullptr : asarray(call); }
+
 }  // namespace
 
 PyObject* array_of_list(PyObject* list) { return of_list(list, nullptr); }
@@ -310,6 +313,7 @@ PyObject* array_of_numpy(PyObject* array) {
 void add_direct_lists() {
   add_direct("array", array);
   add_direct("asarray", asarray);
+  add_direct("operand", operand);
   add_direct("copy_of", copy_of);
 }
 

@@ -12,8 +12,8 @@ namespace forerun {
 
 namespace {
 
-constexpr const char* kFunctionNames[] = {"getitem", "setitem",       "matmul",   "fit",
-                                          "asarray", "array_of_list", "transpose"};
+constexpr const char* kFunctionNames[] = {"getitem", "setitem",       "matmul",    "fit",
+                                          "asarray", "array_of_list", "transpose", "no_index"};
 static_assert(std::size(kFunctionNames) == static_cast<size_t>(PackageFunction::count));
 
 PyObject* functions[static_cast<int>(PackageFunction::count)];

@@ -6,7 +6,7 @@
 
 namespace forerun {
 
-enum class PackageFunction { getitem, setitem, matmul, fit, asarray, array_of_list, transpose, count };
+enum class PackageFunction { getitem, setitem, matmul, fit, asarray, array_of_list, transpose, no_index, count };
 // c and d may be null.
 PyObject* call_package(PackageFunction function, PyObject* a, PyObject* b, PyObject* c, PyObject* d = nullptr);
 void set_package_function(const char* name, PyObject* function);

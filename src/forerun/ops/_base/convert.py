@@ -56,7 +56,7 @@ def is_array(x: object) -> TypeIs[Array]:
     return isinstance(x, _core.Array)
 
 
-array_of_list = _core.Function("asarray", lambda *_: None)  # None: it is neither a plain list of numbers nor a number
+array_of_list = _core.Function("operand", lambda *_: None)  # None: it is neither a plain list of numbers nor a number
 
 
 def asarray(x: ArrayLike, dtype: DTypeLike = None, device: DeviceLike = None, op: str = "asarray") -> Array:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy
+
 from .._base import convert
 from .._base import core as _core
 from .._base.convert import check_choice, unsupported
@@ -74,7 +76,7 @@ def array(
     """
     unsupported("array", like=like, ndmax=ndmax or None)
     where = _device(device, ctx) if device is not None or ctx is not None else None
-    result = _made("array", object, dtype, where, copy, order)
+    result = _made("array", object if subok else _without_class(object), dtype, where, copy, order)
     missing = ndmin - result.ndim
     return reshape(result, (1,) * missing + result.shape) if missing > 0 else result
 
@@ -124,7 +126,12 @@ def asarray(
     if order is None and device is None and copy is None and like is None and _has_dtype(a, dtype):
         return a
     unsupported("asarray", like=like)
-    return _made("asarray", a, dtype, device, copy, order)
+    return _made("asarray", _without_class(a), dtype, device, copy, order)
+
+
+def _without_class(x: Any) -> Any:
+    """Return an array of a class derived from NumPy's as NumPy's; other values as they are."""
+    return numpy.asarray(x) if isinstance(x, numpy.ndarray) else x
 
 
 def _has_dtype(x: ArrayLike, dtype: DTypeLike) -> TypeIs[Array]:
