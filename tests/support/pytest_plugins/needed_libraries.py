@@ -1,7 +1,7 @@
 """Doctests and sections of pages that import a library which `make test` does not install are left out without it.
 
-A section of a page begins with a heading of the second level. A doctest or a page without any other examples is skipped.
-The libraries are those of the extra `adapters`; `make adapters` runs all examples.
+A section of a page begins with a heading of the second level. Where no other example remains, the test is skipped. The
+libraries are those of the extra `adapters`; `make adapters` runs all examples.
 """
 
 from __future__ import annotations
