@@ -170,8 +170,7 @@ def table(found: dict[str, dict[str, dict[str, Any]]]) -> str:
     sizes = list(found)
     head = ["program", *(f"{size}: NumPy, ms | ratio" for size in sizes), "slower, as"]
     lines = [
-        f"Measured on {datetime.date.today():%Y-%m-%d} by "
-        "`python benchmarks/programs.py --page docs/howto/numpy.md`.",
+        f"Measured on {datetime.date.today():%Y-%m-%d} by `python benchmarks/programs.py --page docs/howto/numpy.md`.",
         "",
         "| " + " | ".join(head) + " |",
         "|---|" + "--:|--:|" * len(sizes) + "---|",
