@@ -3,7 +3,7 @@
     python benchmarks/programs.py                       all programs at small and medium sizes
     python benchmarks/programs.py --sizes small         at one size
     python benchmarks/programs.py jacobi nbody --json   these programs, as JSON
-    python benchmarks/programs.py --page docs/howto/as_numpy.md   the table of the page, written anew
+    python benchmarks/programs.py --page docs/howto/numpy.md   the table of the page, written anew
 
 The programs are the files of examples/numpy_programs, not changed: `import numpy` in them gives one or the other. Both
 run in one process in turns; times are those of the fastest rounds, which other work on the machine disturbs least. The
@@ -170,8 +170,7 @@ def table(found: dict[str, dict[str, dict[str, Any]]]) -> str:
     sizes = list(found)
     head = ["program", *(f"{size}: NumPy, ms | ratio" for size in sizes), "slower, as"]
     lines = [
-        f"Measured on {datetime.date.today():%Y-%m-%d} by "
-        "`python benchmarks/programs.py --page docs/howto/as_numpy.md`.",
+        f"Measured on {datetime.date.today():%Y-%m-%d} by `python benchmarks/programs.py --page docs/howto/numpy.md`.",
         "",
         "| " + " | ".join(head) + " |",
         "|---|" + "--:|--:|" * len(sizes) + "---|",

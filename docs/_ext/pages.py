@@ -18,7 +18,7 @@ COPIES = {
 PAGES = {"README.md": "index", "docs/README.md": "index"} | COPIES
 LINK = re.compile(r"\[([^\]]+)\]\(([\w./-]+)(#[\w-]+)?\)")
 # An example that ends with an empty line, which doctest needs before the end of the block.
-END = re.compile(r"^(```python\n(?:(?!```).)*?)\n+```\n", re.MULTILINE | re.DOTALL)
+END = re.compile(r"^(( *)```python\n(?:(?!```).)*?)\n+ *```\n", re.MULTILINE | re.DOTALL)
 
 
 def read(app: Any, page: str, source: list[str]) -> None:
@@ -28,7 +28,7 @@ def read(app: Any, page: str, source: list[str]) -> None:
         file = ROOT / next(name for name, copy in COPIES.items() if copy == page)
         source[0] = file.read_text(encoding="utf-8")
         app.env.note_dependency(str(file))
-    source[0] = END.sub(r"\1\n```\n", source[0])
+    source[0] = END.sub(r"\1\n\2```\n", source[0])
     source[0] = LINK.sub(lambda match: link(match, file.parent), source[0])
 
 

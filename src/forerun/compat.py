@@ -127,7 +127,7 @@ _set: list[tuple[types.ModuleType, str]] = []  # attributes that install_as_mxne
 def _why_absent(name: str) -> str:
     parts = name.split(".")
     outer = [".".join(parts[:n]) for n in range(len(parts), 0, -1)]
-    known = "is not a module that forerun provides under MXNet's name; see docs/howto/mxnet.md"
+    known = "is not a module that forerun provides under MXNet's name; see docs/howto/frameworks.md"
     return f"mxnet.{name} {next((ABSENT[part] for part in outer if part in ABSENT), known)}"
 
 

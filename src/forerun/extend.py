@@ -2,7 +2,7 @@
 
 `elementwise` makes an operation from a ufunc, `primitive` from a function that calls other operations, `host` from any
 Python function, which the engine calls as soon as its inputs are computed. `nondifferentiable` is the gradient of
-piecewise constant functions. See docs/explanation/operations.md.
+piecewise constant functions. See docs/explanation/architecture.md.
 
 >>> from forerun import autograd, np
 >>> from forerun.extend import primitive

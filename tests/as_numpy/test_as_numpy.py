@@ -72,7 +72,7 @@ def test_the_table_of_times_is_written_into_its_page() -> None:
     assert rows[1] == "| other | 2.00 | 0.50 | other output |  |  |"
     assert rows[2] == "| **geometric mean** |  | **1.00** |  | **0.50** |  |"
     assert len({row.count("|") for row in text.splitlines()[2:]}) == 1
-    page = (ROOT / "docs" / "howto" / "as_numpy.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "howto" / "numpy.md").read_text(encoding="utf-8")
     assert programs.paged(programs.paged(page, "old"), "new") == programs.paged(page, "new")
     assert "\n\nnew\n\n" in programs.paged(page, "new")
     with pytest.raises(ValueError, match="marks must be there"):

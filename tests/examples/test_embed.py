@@ -13,7 +13,7 @@ from tests.support.paths import ROOT
 
 CORE = ROOT / "build" / "venv" / "libforerun_core.a"
 COMPILER = shutil.which("c++") or shutil.which("g++")
-PAGE = (ROOT / "docs" / "howto" / "embed.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "howto" / "languages.md").read_text(encoding="utf-8")
 
 
 def built(source: Path, folder: Path) -> Path:

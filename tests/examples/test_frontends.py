@@ -21,8 +21,8 @@ def run_command(*command: str, **more: str) -> subprocess.CompletedProcess[str]:
 
 
 def program_of_page(language: str) -> str:
-    """Return the program on the page of a language, without the lines that choose a Python."""
-    page = (ROOT / "docs" / "howto" / f"{language}.md").read_text(encoding="utf-8")
+    """Return the program in a language on the page of languages, without the lines that choose a Python."""
+    page = (ROOT / "docs" / "howto" / "languages.md").read_text(encoding="utf-8")
     (block,) = re.findall(rf"^```{language}\n(.*?)^```", page, flags=re.MULTILINE | re.DOTALL)
     return re.sub(r"^.*/path/to/python.*\n", "", block, flags=re.MULTILINE)
 

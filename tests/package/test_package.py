@@ -214,7 +214,7 @@ PARTS = {  # parts of a library that need a notice, and the text by which they a
 
 
 class TestLicences:
-    """Of all that a wheel carries; docs/project/licences.md lists them."""
+    """Of all that a wheel carries; docs/howto/install.md lists them."""
 
     def folder(self) -> pathlib.Path:
         return pathlib.Path(_core.__file__).parent
@@ -234,7 +234,7 @@ class TestLicences:
         }
 
     def test_the_page_lists_the_licences_in_the_package(self):
-        page = (ROOT / "docs" / "project" / "licences.md").read_text()
+        page = (ROOT / "docs" / "howto" / "install.md").read_text()
         carried = {f.name for f in (self.folder() / "licenses").iterdir()}
         assert carried == {f"{name.split(',')[0]}.txt" for name in PARTS}
         assert carried == set(re.findall(r"`(\w+\.txt)`", page))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import subprocess
 import sys
 
@@ -9,6 +10,7 @@ import pytest
 
 from forerun import _core, np
 from tests.support.paths import ROOT
+from tests.support.pytest_plugins.needed_libraries import leave_out
 from tests.support.pytest_plugins.watchdog import STATUS
 
 HANGS = """
@@ -39,3 +41,29 @@ def test_random_state_is_reset_between_tests(other):
     assert (_core.random_seed(), _core.random_drawn()) == (0, 0)
     np.random.seed(other)
     np.random.normal(size=other)
+
+
+PAGE = """
+>>> first = 1
+
+## A section
+
+>>> import no_such_library
+
+## The next one
+
+>>> third = 3
+"""
+
+
+def test_only_the_sections_of_a_page_that_lack_a_library_are_left_out():
+    page = doctest.DocTestParser().get_doctest(PAGE, {}, "page", None, 0)
+    assert leave_out(page, {"no_such_library", "doctest"}) == []
+    assert [example.source for example in page.examples] == ["first = 1\n", "third = 3\n"]
+
+
+def test_a_docstring_that_lacks_a_library_is_skipped():
+    text = PAGE.replace("## ", "")
+    example = doctest.DocTestParser().get_doctest(text, {}, "function", None, 0)
+    assert leave_out(example, {"no_such_library"}) == ["no_such_library"]
+    assert len(example.examples) == 3

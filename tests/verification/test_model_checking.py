@@ -41,7 +41,7 @@ class TestModels:
 
     @pytest.mark.parametrize("case", LEANS, ids=name_of_case)
     def test_code_leans_on_time_here(self, case):
-        """With timed waits that only a call ends, an op is lost; docs/explanation/handover_verification.md says so."""
+        """With timed waits that only a call ends, an op is lost; docs/project/reliability.md says so."""
         make, _, bounds = case
         found = check(make(**bounds))
         assert found.fault

@@ -118,7 +118,7 @@ ABSENT = {
     "optimizer.ccSGD": "2.0 has dropped this second name of `SGD`.",
     "optimizer.Optimizer.set_lr_scale": _OLD + "`set_lr_mult`.",
     "optimizer.Optimizer.fused_step": (
-        "steps are fused by recording `step` (docs/explanation/capture.md), not by a second function."
+        "steps are fused by recording `step` (docs/explanation/autograd.md), not by a second function."
     ),
     "kvstore.*": _STORE, "kvstore.KVStore.*": _STORE, "kvstore.KVStoreBase.*": _STORE,
     "util.getenv": _ENVIRONMENT,

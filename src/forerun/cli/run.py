@@ -4,7 +4,7 @@ With `--as-numpy`, `import numpy` in the script and in the modules beside it giv
 NumPy's own random numbers, and NumPy's functions where forerun lacks them. Installed packages keep NumPy. The script is
 not changed. Its output is that with NumPy, but for the last digits of sums.
 
-With `--as-mxnet`, `import mxnet` gives forerun's modules; docs/howto/mxnet.md lists the differences.
+With `--as-mxnet`, `import mxnet` gives forerun's modules; docs/howto/frameworks.md lists the differences.
 
 The exit status is the script's own: 1 if it raised, the argument of `sys.exit`, 1 if an operation failed and no
 read raised the error.

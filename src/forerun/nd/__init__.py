@@ -342,5 +342,5 @@ def __getattr__(name: str) -> Any:
     if source is not None and hasattr(source, name):
         return getattr(source, name)
     raise AttributeError(
-        f"nd.{name} is not provided: use np.{name} or npx.{name} where there is one (docs/howto/mxnet.md)"
+        f"nd.{name} is not provided: use np.{name} or npx.{name} where there is one (docs/howto/frameworks.md)"
     )

@@ -123,7 +123,7 @@ _INSTEAD = {  # of PyTorch's names that programs often use
 def __getattr__(name: str) -> object:
     message = f"module {__name__!r} has no attribute {name!r}"
     if name in _INSTEAD:
-        message += f": {_INSTEAD[name]} (docs/howto/pytorch.md)"
+        message += f": {_INSTEAD[name]} (docs/howto/frameworks.md)"
     elif not name.startswith("_") and hasattr(_np, name):
         message += f"; forerun.np.{name} exists"
     raise AttributeError(message, name=name, obj=_sys.modules[__name__])

@@ -24,7 +24,7 @@ EDGES = [0.0, -0.0, 0.5, -0.5, 1.5, -1.5, 2.5, 300.0, -1.0, -129.0, 255.9, 40000
 
 
 def integer_of(value: float, dtype: numpy.dtype) -> int:
-    """The rule of docs/reference/dtypes.md: low bits of the integer part, or of the least integer of the first step."""
+    """The rule of docs/reference/arrays.md: low bits of the integer part, or of the least integer of the first step."""
     bits = 8 * dtype.itemsize
     unsigned = dtype == numpy.uint64
     steps = 32 if bits < 32 or dtype == numpy.int32 else 64

@@ -229,7 +229,7 @@ FUNCTIONS: dict[str, Function] = {
     "ediff1d": lambda xp, x: xp.ediff1d(x),
 }
 
-# They copy where NumPy gives a view; docs/reference/indexing.md says why.
+# They copy where NumPy gives a view; docs/reference/arrays.md says why.
 COPIES = {
     "asarray_chkfinite",  # the values are checked where the result is read, so they are another operation's
     "require O", "require ['C', 'O']",  # no array is the owner of its memory

@@ -1,10 +1,12 @@
-"""Doctests and pages that import a library which `make test` does not install are skipped where it is missing.
+"""Doctests and sections of pages that import a library which `make test` does not install are left out without it.
 
-The libraries are those of the extra `adapters`; `make adapters` runs the tests that are skipped here.
+A section of a page begins with a heading of the second level. Where no other example remains, the test is skipped. The
+libraries are those of the extra `adapters`; `make adapters` runs all examples.
 """
 
 from __future__ import annotations
 
+import doctest
 import importlib.util
 import re
 import tomllib
@@ -31,11 +33,31 @@ def missing(source: str, wanted: set[str]) -> list[str]:
     return sorted(name for name in found if importlib.util.find_spec(name) is None)
 
 
+def sections(examples: list[doctest.Example], text: str) -> list[list[doctest.Example]]:
+    """Return the examples of each section of a page, and all those of another text as one section."""
+    headings = [line for line, words in enumerate(text.splitlines()) if words.startswith("## ")]
+    found: dict[int, list[doctest.Example]] = {}
+    for example in examples:
+        found.setdefault(sum(line < example.lineno for line in headings), []).append(example)
+    return list(found.values())
+
+
+def leave_out(test: doctest.DocTest, wanted: set[str]) -> list[str]:
+    """Remove the sections of a test that import missing libraries, and return these if no example remains."""
+    kept: list[doctest.Example] = []
+    absent: set[str] = set()
+    for section in sections(test.examples, test.docstring or ""):
+        lacking = missing("\n".join(example.source for example in section), wanted)
+        absent.update(lacking)
+        kept += [] if lacking else section
+    if absent and kept:
+        test.examples = kept
+    return [] if kept else sorted(absent)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Pytest calls this with the tests of a run."""
     wanted = libraries()
     for item in items:
-        if isinstance(item, pytest.DoctestItem):
-            source = "\n".join(example.source for example in item.dtest.examples)
-            if absent := missing(source, wanted):
-                item.add_marker(pytest.mark.skip(reason=f"needs {', '.join(absent)}: run `make adapters`"))
+        if isinstance(item, pytest.DoctestItem) and (absent := leave_out(item.dtest, wanted)):
+            item.add_marker(pytest.mark.skip(reason=f"needs {', '.join(absent)}: run `make adapters`"))
