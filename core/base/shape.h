@@ -31,7 +31,13 @@ class Dims {
     std::copy(o.inline_, o.inline_ + kInline, inline_);  // the pointer is in the same place
     o.size_ = 0;
   }
-  Dims& operator=(Dims o) noexcept { return swap(o), *this; }
+  Dims& operator=(const Dims& o) {
+    if (size_ > kInline || o.size_ > kInline) return *this = Dims(o);
+    size_ = o.size_;
+    std::copy(o.inline_, o.inline_ + kInline, inline_);
+    return *this;
+  }
+  Dims& operator=(Dims&& o) noexcept { return swap(o), *this; }
   ~Dims() {
     if (size_ > kInline) delete[] heap_;
   }

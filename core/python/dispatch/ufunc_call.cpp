@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -45,7 +46,7 @@ namespace {
 struct UfuncCall {
   UfuncObject* u;
   Input in[kMaxOperands];
-  Array own[kMaxOperands];  // operands that were not arrays
+  std::optional<Array> own[kMaxOperands];  // operands that were not arrays
   int device = 0;
   bool dense = true;  // all arrays are dense and of one shape
   Dims shape;
@@ -71,8 +72,7 @@ void gather_inputs(UfuncCall& c, PyObject* const* inputs) {
     if (is_array(inputs[i])) {
       in.array = &as_array(inputs[i])->array;
     } else if ((in.weak = weak_rank(inputs[i])) < 0) {
-      c.own[i] = from_object(u->name, inputs[i], c.device);
-      in.array = &c.own[i];
+      in.array = &c.own[i].emplace(from_object(u->name, inputs[i], c.device));
     } else {
       continue;
     }
@@ -142,26 +142,25 @@ PyObject* perform(UfuncObject* u, PyObject* const* inputs, PyObject* out, PyObje
   const bool given = out && out != Py_None;
   if (given) check_writes_no_tape(u, out, taped);
   PyObject* results[kMaxOperands] = {};
-  Array made[kMaxOperands];
+  std::optional<Array> made[kMaxOperands];
   const Array* outputs[kMaxOperands];
-  for (int i = 0; i < u->nout; ++i) {
-    made[i] =
-        given ? check_out(c, out, s->types[u->nin]) : Array::make(s->types[u->nin + i], c.shape, budget_of(c.device));
-    outputs[i] = &made[i];
-  }
-  typed = typed && u->nout == 1 && made[0].layout.dtype == s->types[u->nin];
-  const bool done = typed && fits_loop_at_once(*s, made[0].layout.size, u->nin + 1) &&
-                    strided_loop_at_once(u->name, *s, operands, u->nin, made[0], given ? given_room : fresh_room);
+  for (int i = 0; i < u->nout; ++i)
+    outputs[i] = &made[i].emplace(given ? check_out(c, out, s->types[u->nin])
+                                        : Array::make(s->types[u->nin + i], c.shape, budget_of(c.device)));
+  const Array& first = *outputs[0];
+  typed = typed && u->nout == 1 && first.layout.dtype == s->types[u->nin];
+  const bool done = typed && fits_loop_at_once(*s, first.layout.size, u->nin + 1) &&
+                    strided_loop_at_once(u->name, *s, operands, u->nin, first, given ? given_room : fresh_room);
   if (!done) {
     Building op;
     if (c.dense && typed && !given)
-      build_elementwise_dense(*op, u->name, s->loop, s->types, operands, u->nin, made[0]);
+      build_elementwise_dense(*op, u->name, s->loop, s->types, operands, u->nin, first);
     else
       build_elementwise(*op, u->name, s->loop, s->types, operands, u->nin, outputs, u->nout);
     op.issue(c.device);
   }
   for (int i = 0; i < u->nout; ++i)
-    if (!(results[i] = given ? Py_NewRef(out) : wrap_result(std::move(made[i])))) throw PythonError{};
+    if (!(results[i] = given ? Py_NewRef(out) : wrap_result(std::move(*made[i])))) throw PythonError{};
   record_call(u, inputs, results, taped);
   if (u->nout == 1) return results[0];
   PyObject* tuple = PyTuple_New(u->nout);

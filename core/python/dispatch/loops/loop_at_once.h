@@ -1,6 +1,7 @@
 // Loops of ufuncs over few elements, run during the call without an operation (runtime/submission/at_once.h).
 #pragma once
 #include <cstdint>
+#include <optional>
 
 #include "array/array.h"
 #include "cpu/kernels/elementwise/elementwise.h"
@@ -46,7 +47,7 @@ inline bool strided_loop_at_once(const char* ufunc, const Signature& s, const Op
   if (s.loop.packed || to.layout.size == 0) return false;
   const Dims& shape = to.layout.shape;
   char* args[kMaxOperands];
-  Dims steps[kMaxOperands];
+  std::optional<Dims> steps[kMaxOperands];  // of operands that are broadcast
   const Dims* strides[kMaxOperands];
   for (int i = 0; i < n_in; ++i) {
     const Array* in = inputs[i].array;
@@ -56,9 +57,10 @@ inline bool strided_loop_at_once(const char* ufunc, const Signature& s, const Op
         overlap(in->storage(), in->layout, to.storage(), to.layout))
       return false;
     args[i] = const_cast<char*>(from);
-    const bool as_it_is = in && in->layout.shape == shape;
-    strides[i] = as_it_is ? &in->layout.strides : &steps[i];
-    if (!as_it_is) steps[i] = in ? broadcast_to(ufunc, in->layout, shape).strides : Dims(shape.size());
+    if (in && in->layout.shape == shape)
+      strides[i] = &in->layout.strides;
+    else
+      strides[i] = &steps[i].emplace(in ? broadcast_to(ufunc, in->layout, shape).strides : Dims(shape.size()));
   }
   if (!(args[n_in] = room(to))) return false;
   strides[n_in] = &to.layout.strides;
