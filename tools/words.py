@@ -92,7 +92,7 @@ PATTERNS = {
     re.compile(pattern, re.MULTILINE | (0 if "Wh" in pattern else re.IGNORECASE)): term
     for pattern, term in RETIRED.items()
 }
-# Nearly all files have none of them, which two searches of a text in lower case find out at once.
+# Nearly all files are without them, as one search of a text in lower case finds.
 ANY_WORD = re.compile(r"\b(?:" + "|".join(each for each in RETIRED if each.startswith(r"\b")) + ")", re.MULTILINE)
 OTHERS = [pattern for pattern in PATTERNS if not pattern.pattern.startswith(r"\b")]
 
