@@ -23,7 +23,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 import words
-from imports import circles, circles_of_folders, core_files, imports, modules
+from imports import Import, circles, circles_of_folders, core_files, imports, modules
 
 ROOT = Path(__file__).resolve().parents[1]
 GLOSSARY = ROOT / "docs" / "reference" / "glossary.md"
@@ -109,9 +109,14 @@ def described_kernels(root: Path) -> str:
     return f"{sum(found.values())} of {len(found)}"
 
 
+@cache
+def found_imports(root: Path) -> list[Import]:
+    return imports(root)
+
+
 def graph_of_modules(root: Path, late: bool) -> dict[str, set[str]]:
     graph: dict[str, set[str]] = {name: set() for name in modules(root)}
-    for found in imports(root):
+    for found in found_imports(root):
         if (late or not found.late) and found.target in graph and found.source != found.target:
             graph[found.source].add(found.target)
     for name, path in modules(root).items():  # re-exports of a folder are not circles
@@ -134,12 +139,12 @@ def circles_of_includes(root: Path) -> str:
 
 def importers_of_core(root: Path) -> str:
     """Count the modules that import the extension module themselves, among all."""
-    found = {one.source for one in imports(root) if one.target == "forerun._core"}
+    found = {one.source for one in found_imports(root) if one.target == "forerun._core"}
     return f"{len(found)} of {len(modules(root))}"
 
 
 def late_imports(root: Path) -> str:
-    return str(sum(found.late for found in imports(root)))
+    return str(sum(found.late for found in found_imports(root)))
 
 
 def hints(root: Path) -> Iterator[tuple[str, ast.expr | None]]:
@@ -158,7 +163,8 @@ def share_of_any(kind: str, public: bool = False) -> Callable[[Path], str]:
 
     def count(root: Path) -> str:
         found = [annotation for name, annotation in (public_hints if public else hints)(root) if name == kind]
-        bare = sum(annotation is not None and ast.unparse(annotation) in ("Any", "typing.Any") for annotation in found)
+        names = (annotation for annotation in found if isinstance(annotation, (ast.Name, ast.Attribute)))
+        bare = sum(ast.unparse(name) in ("Any", "typing.Any") for name in names)
         return f"{100 * bare / len(found):.0f} %"
 
     return count

@@ -8,10 +8,8 @@ Of code only the names of functions, classes and files are read. docs/reference/
 from __future__ import annotations
 
 import ast
-import io
 import re
 import sys
-import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -84,6 +82,7 @@ RETIRED_IN_NAMES = {
     "mended": "fixed", "believed": "trusted",
 }  # fmt: skip
 NAME = re.compile(r"(?:^|_)(" + "|".join(RETIRED_IN_NAMES) + r")(?=_|$)")
+PYTHON_DEFINITION = re.compile(r"\b(?:def|class)\s+(\w+)")
 CPP_FUNCTION = re.compile(
     r"^(?:  )?(?=\w)(?!return\b|else\b|if\b|for\b|while\b|switch\b)[\w:<>*&, ]*?[\s*&](?:\w+::)?(\w+)\(", re.MULTILINE
 )
@@ -93,10 +92,18 @@ PATTERNS = {
     re.compile(pattern, re.MULTILINE | (0 if "Wh" in pattern else re.IGNORECASE)): term
     for pattern, term in RETIRED.items()
 }
+# Nearly all files are without them, as one search of a text in lower case finds.
+ANY_WORD = re.compile(r"\b(?:" + "|".join(each for each in RETIRED if each.startswith(r"\b")) + ")", re.MULTILINE)
+OTHERS = [pattern for pattern in PATTERNS if not pattern.pattern.startswith(r"\b")]
 
 FENCE = re.compile(r"^( *)(```|~~~).*?^\1\2 *$", re.MULTILINE | re.DOTALL)
 WORD = re.compile(r"""\w?["']\w*["']""")  # a string that is a name
 FIELD = re.compile(r"\{[^{}\n]*\}")  # code in an f-string
+PYTHON_TOKEN = re.compile(  # of Python: comments and strings
+    r"#[^\n]*|[bBfFrRuU]{0,2}(?:\"{3}(?:\\.|[^\\])*?\"{3}|'{3}(?:\\.|[^\\])*?'{3}"
+    r"|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*')",
+    re.DOTALL,
+)
 CPP_TOKEN = re.compile(  # of C++: comments and strings, and literals in which a quote does not begin a string
     r"//[^\n]*|/\*.*?\*/|R\"\((?:.|\n)*?\)\"|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])+'"
     r"|\b\d[\w']*|^[ \t]*#include[^\n]*",
@@ -124,18 +131,18 @@ def _blank(match: re.Match[str]) -> str:
 
 
 def _comments_and_strings(text: str) -> str:
-    lines = text.splitlines(keepends=True)
-    kept = [[c if c == "\n" else " " for c in line] for line in lines]
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type in (tokenize.COMMENT, tokenize.STRING) and not WORD.fullmatch(token.string):
-            (first, begin), (last, end) = token.start, token.end
-            code = token.string[:2].lower().strip("'\"").count("f") and first == last
-            lines[first - 1] = FIELD.sub(_blank, lines[first - 1]) if code else lines[first - 1]
-            for row in range(first - 1, last):
-                line = lines[row]
-                for column in range(begin if row == first - 1 else 0, end if row == last - 1 else len(line)):
-                    kept[row][column] = line[column]
-    return "".join("".join(line) for line in kept)
+    kept, end = [], 0
+    for match in PYTHON_TOKEN.finditer(text):
+        token = match[0]
+        if not WORD.fullmatch(token):
+            code = token[:2].lower().strip("'\"").count("f") and "\n" not in token
+            kept += [_spaces(text[end : match.start()]), FIELD.sub(_blank, token) if code else token]
+            end = match.end()
+    return "".join([*kept, _spaces(text[end:])])
+
+
+def _spaces(code: str) -> str:
+    return "\n".join(" " * len(line) for line in code.split("\n"))
 
 
 def _comments_and_strings_of_cpp(text: str) -> str:
@@ -150,17 +157,24 @@ def found(path: Path) -> Iterator[tuple[int, str, str]]:
     """Yield the line of each retired word, the word, and its replacement."""
     text = prose(path)
     flat = re.sub(r"\n *(?:(?:#|//+) )?", lambda m: "\n" + " " * (len(m[0]) - 1), text)
-    short = BLANKS.sub(lambda m: m[0][:2], flat)  # most of a program is blank, and most words are in no file
-    for pattern, term in PATTERNS.items():
+    short = BLANKS.sub(lambda m: m[0][:2], flat)  # most of a program is blank
+    possible = PATTERNS if ANY_WORD.search(short.lower()) else OTHERS
+    for pattern in possible:
+        term = PATTERNS[pattern]
         for match in pattern.finditer(flat) if pattern.search(short) else ():
             yield text.count("\n", 0, match.start()) + 1, " ".join(match[0].split()), term
 
 
 def defined(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the line and the name of each function and class of a file, and the name of the file."""
+    """Yield the line and the name of each function and class of a file, and the name of the file.
+
+    Of Python only if one of the names may have a retired word.
+    """
     yield 1, path.stem
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".py":
+        if not any(NAME.search(_as_words(name)) for name in PYTHON_DEFINITION.findall(text)):
+            return  # a syntax tree takes long, and would only tell definitions from text that looks like one
         kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
         yield from ((node.lineno, node.name) for node in ast.walk(ast.parse(text)) if isinstance(node, kinds))
     elif path.suffix in (".h", ".cpp"):
@@ -171,8 +185,11 @@ def defined(path: Path) -> Iterator[tuple[int, str]]:
 def found_in_names(path: Path) -> Iterator[tuple[int, str, str]]:
     """Yield the line of each name with a retired word, the name, and its replacement."""
     for line, name in defined(path):
-        words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
-        yield from ((line, name, RETIRED_IN_NAMES[match[1]]) for match in NAME.finditer(words))
+        yield from ((line, name, RETIRED_IN_NAMES[match[1]]) for match in NAME.finditer(_as_words(name)))
+
+
+def _as_words(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
 
 
 def main(names: list[str]) -> None:

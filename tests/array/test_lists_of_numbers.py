@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,7 @@ from forerun.ops._base import convert
 from forerun.ops._base.primitive import plain_calls
 from forerun.testing import closed_gate
 from tests.support.engine.settings import running
+from tests.support.many_cases import for_each
 
 # Functions whose plain calls take lists, each called with a namespace and a list.
 FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
@@ -188,11 +190,8 @@ DTYPES = [None, float, "float32", "float16", "int64", "int8", "uint8", "u8", boo
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("rules", ["forerun", "numpy", "mxnet"])
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("values", NESTED, ids=repr)
-def test_numbers_are_read_as_by_the_function_behind_the_plain_call(
-    values: Any, dtype: Any, rules: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@for_each("values, dtype", itertools.product(NESTED, DTYPES))
+def test_numbers_are_read_as_by_the_function_behind_the_plain_call(values: Any, dtype: Any, rules: str) -> None:
     def outcome(make: Callable[..., Any]) -> Any:
         try:
             x = make(values) if dtype is None else make(values, dtype)
@@ -204,17 +203,17 @@ def test_numbers_are_read_as_by_the_function_behind_the_plain_call(
         npx.set_np(dtype=rules == "numpy")
     try:
         found = [outcome(make) for make in (np.array, np.asarray, lambda x, *dtype: np.array(x, *dtype, copy=None))]
-        monkeypatch.setattr(convert, "array_of_list", lambda *_: None)
-        expected = [outcome(np.array.__wrapped__), outcome(np.asarray.__wrapped__)]
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(convert, "array_of_list", lambda *_: None)
+            expected = [outcome(np.array.__wrapped__), outcome(np.asarray.__wrapped__)]
     finally:
         npx.reset_np()
     assert found == [*expected, expected[0]]
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("values", NESTED, ids=repr)
-def test_numbers_are_read_without_warnings(values: Any, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+@for_each("values, dtype", itertools.product(NESTED, DTYPES))
+def test_numbers_are_read_without_warnings(values: Any, dtype: Any) -> None:
     """Other than those of the function behind the plain call."""
 
     def warned(make: Callable[..., Any]) -> bool:
@@ -227,8 +226,10 @@ def test_numbers_are_read_without_warnings(values: Any, dtype: Any, monkeypatch:
         return False
 
     found = warned(np.array)
-    monkeypatch.setattr(convert, "array_of_list", lambda *_: None)
-    assert found == warned(np.array.__wrapped__)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(convert, "array_of_list", lambda *_: None)
+        expected = warned(np.array.__wrapped__)
+    assert found == expected
 
 
 @pytest.mark.parametrize("values", [3, [1, 2], [[1.0, 2.0]], numpy.float32(2), numpy.arange(3)], ids=repr)

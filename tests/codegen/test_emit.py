@@ -13,6 +13,7 @@ from forerun._codegen import compiler
 from forerun._codegen.description import Line, parse
 from forerun._codegen.emit import Target, emit
 from tests.support.comparison.bits import same_bits
+from tests.support.many_cases import for_each
 
 pytest.importorskip("llvmlite")
 
@@ -83,7 +84,7 @@ def check_function(
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize(("name", "dtype"), CASES)
+@for_each("name, dtype", CASES)
 def test_a_formula_has_the_bits_of_numpy(name, dtype, target):
     n_in, most = FORMULAS[name][0], max(LENGTHS)
     inputs = [special(dtype, most, seed) for seed in range(n_in)]
@@ -119,7 +120,7 @@ CASTS = [
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize(("source", "to"), CASTS)
+@for_each("source, to", CASTS)
 def test_casts_are_those_of_numpy(source, to, target):
     x = special(source, 77, 3)
     with warnings.catch_warnings():

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.many_cases import for_each
 from tests.support.paths import ROOT
 
 sys.path.insert(0, str(ROOT / "tools"))
@@ -26,12 +27,12 @@ NAMES = sorted(
 PATHS = [ROOT / name for name in NAMES if name not in QUOTES]
 
 
-@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.relative_to(ROOT).as_posix())
+@for_each("path", PATHS, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_a_file_has_no_retired_words(path: Path) -> None:
     assert [f"line {line}: {word!r}, say: {term}" for line, word, term in words.found(path)] == []
 
 
-@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.relative_to(ROOT).as_posix())
+@for_each("path", PATHS, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_names_have_no_retired_words(path: Path) -> None:
     assert [f"line {line}: {name!r}, say: {term}" for line, name, term in words.found_in_names(path)] == []
 

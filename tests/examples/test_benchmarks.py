@@ -155,12 +155,29 @@ BESIDE_FORERUN = [
 ]
 
 
-@pytest.mark.parametrize("path", BESIDE_FORERUN, ids=lambda path: path.relative_to(BENCHMARKS).as_posix())
-def test_imports_of_benchmarks_resolve(path):
-    """It is loaded as if it was run, but for its main function."""
-    root = PEERS if path.is_relative_to(PEERS) else path.parent
-    name = ".".join(path.relative_to(root).with_suffix("").parts)
-    benchmark_output("-c", f"import sys, importlib; sys.path[0] = {str(root)!r}; importlib.import_module({name!r})")
+# Loads each module of a list without the others, and prints the errors.
+LOAD_ALL = """
+import importlib, json, sys
+given = json.load(sys.stdin)
+for root, name in given["modules"]:
+    before, sys.path[0] = set(sys.modules), root
+    try:
+        importlib.import_module(name)
+    except BaseException as error:
+        print(f"{root}: {name}: {type(error).__name__}: {error}")
+    for other in set(sys.modules) - before:
+        if (getattr(sys.modules[other], "__file__", None) or "").startswith(given["folder"]):
+            del sys.modules[other]
+"""
+
+
+def test_imports_of_benchmarks_resolve():
+    """Each is loaded as if it was run, but for its main function. One process loads all of them."""
+    roots = [(PEERS if path.is_relative_to(PEERS) else path.parent, path) for path in BESIDE_FORERUN]
+    modules = [(str(root), ".".join(path.relative_to(root).with_suffix("").parts)) for root, path in roots]
+    given = json.dumps({"folder": str(BENCHMARKS), "modules": modules})
+    assert len(modules) > 30
+    assert benchmark_output("-c", LOAD_ALL, given=given) == ""
 
 
 def calls(*arguments: str) -> list[str]:

@@ -12,6 +12,7 @@ from forerun import _core, np
 from forerun.np import ndarray
 from tests.ops.cases import CASES
 from tests.ops.cases.table import Case, arrays_of, to_forerun
+from tests.support.many_cases import for_each
 
 # They give views where memory allows.
 VIEWS = {"np.reshape", "np.ravel", "np.require", "np.broadcast_arrays", "np.ascontiguousarray"}
@@ -25,7 +26,7 @@ def is_new(result: Any, args: Any) -> bool:
     return result.flags.writeable and not any(numpy.shares_memory(result, a) for a in arrays_of(args))
 
 
-@pytest.mark.parametrize("case", COMPARED, ids=lambda c: c.name)
+@for_each("case", COMPARED, ids=lambda c: c.name)
 def test_new_arrays_are_new(case: Case) -> None:
     for args in case.arguments(case.dtype_list()[-1]):
         with numpy.errstate(all="ignore"), warnings.catch_warnings():

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import forerun
+from tests.support.many_cases import for_each
 from tests.support.paths import ROOT
 from tests.support.processes.subprocesses import output
 
@@ -236,7 +237,7 @@ def import_rank(name: str) -> int:
     return PYTHON_RANK.get(parts[1], TOP) if len(parts) > 1 else TOP
 
 
-@pytest.mark.parametrize("path", core_files(), ids=lambda path: str(path.relative_to(CORE)))
+@for_each("path", core_files(), ids=lambda path: str(path.relative_to(CORE)))
 def test_core_includes_only_lower_folders(path: Path) -> None:
     own = path.relative_to(CORE).parts[0]
     assert own in CORE_ORDER, f"core/{own} has no place in the order {CORE_ORDER}"
@@ -257,9 +258,7 @@ BODIES = [path for path in core_files() if path.relative_to(CORE).parts[0] != "t
 ENTRIES = re.compile(r"init_\w+|add_direct_\w+")
 
 
-@pytest.mark.parametrize(
-    "path", sorted({path.with_suffix("") for path in BODIES}), ids=lambda path: str(path.relative_to(CORE))
-)
+@for_each("path", sorted({path.with_suffix("") for path in BODIES}), ids=lambda path: str(path.relative_to(CORE)))
 def test_a_header_declares_the_functions_of_its_body(path: Path) -> None:
     declared, defined = functions(path.with_suffix(".h"), ";"), functions(path.with_suffix(".cpp"), r"\{")
     assert declared == {name for name in defined if not ENTRIES.fullmatch(name)}
@@ -290,12 +289,12 @@ def includes_from_above(path: Path, folder: str, order: list[str]) -> list[str]:
     return [target for target in targets if rank[target.rpartition("/")[0]] > own]
 
 
-@pytest.mark.parametrize("path", files_of("engine"), ids=lambda path: str(path.relative_to(CORE)))
+@for_each("path", files_of("engine"), ids=lambda path: str(path.relative_to(CORE)))
 def test_folders_of_the_engine_include_only_lower_ones(path: Path) -> None:
     assert includes_from_above(path, "engine", ENGINE_ORDER) == []
 
 
-@pytest.mark.parametrize("path", files_of("cpu"), ids=lambda path: str(path.relative_to(CORE)))
+@for_each("path", files_of("cpu"), ids=lambda path: str(path.relative_to(CORE)))
 def test_folders_of_the_cpu_include_only_lower_ones(path: Path) -> None:
     assert includes_from_above(path, "cpu", CPU_ORDER) == []
 
@@ -322,7 +321,7 @@ def includes_of_higher_folders(path: Path) -> set[tuple[str, str]]:
     return {(own, target) for target in targets if rank(folder_of_core_python(target)) > rank(own)}
 
 
-@pytest.mark.parametrize("path", files_of("python"), ids=lambda path: str(path.relative_to(CORE)))
+@for_each("path", files_of("python"), ids=lambda path: str(path.relative_to(CORE)))
 def test_folders_of_the_module_include_only_lower_ones(path: Path) -> None:
     assert includes_of_higher_folders(path) == set(), f"{path.relative_to(ROOT)}: a room above"
 
@@ -365,7 +364,7 @@ def test_the_count_sees_a_kernel_without_a_description(tmp_path: Path) -> None:
     assert counts.kernels(tmp_path) == {"AKernel": True, "BKernel": False}
 
 
-@pytest.mark.parametrize("path", core_files(), ids=lambda path: str(path.relative_to(CORE)))
+@for_each("path", core_files(), ids=lambda path: str(path.relative_to(CORE)))
 def test_classes_of_the_core_are_small(path: Path) -> None:
     for name, count in counts.member_functions(path).items():
         assert count <= MOST_MEMBER_FUNCTIONS, f"{path.relative_to(ROOT)}: {name} has {count} member functions"
@@ -402,7 +401,7 @@ def test_the_check_sees_a_large_class(tmp_path: Path) -> None:
         assert large_classes(file) == ({"A": n} if n > MOST_MEMBER_FUNCTIONS else {})
 
 
-@pytest.mark.parametrize("path", python_files(), ids=lambda path: str(path.relative_to(PACKAGE)))
+@for_each("path", python_files(), ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_package_imports_only_lower_folders(path: Path) -> None:
     own = layer_name(path)
     if own == "__init__":
@@ -418,7 +417,7 @@ def test_package_imports_only_lower_folders(path: Path) -> None:
         assert import_rank(name) <= PYTHON_RANK[own], f"{place}: {own} may not import {name}"
 
 
-@pytest.mark.parametrize("path", python_files(), ids=lambda path: str(path.relative_to(PACKAGE)))
+@for_each("path", python_files(), ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_the_core_is_imported_in_few_places(path: Path) -> None:
     place = path.relative_to(PACKAGE).as_posix()
     if not place.startswith(BORDER):
@@ -433,7 +432,7 @@ def test_core_modules_are_the_core(name: str) -> None:
     assert all(getattr(module, each) is getattr(forerun._core, each) for each in module.__all__)
 
 
-@pytest.mark.parametrize("path", folders(), ids=lambda path: str(path.relative_to(PACKAGE)))
+@for_each("path", folders(), ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_parts_of_a_folder_use_each_other_in_one_direction(path: Path) -> None:
     """The package's own order is above: the modules in one row of it may use each other."""
     if path == PACKAGE:

@@ -22,6 +22,7 @@ import pytest
 import forerun
 from forerun import _core
 from forerun.ops.elementwise import arithmetic, bitwise, exponential
+from tests.support.many_cases import for_each
 from tests.support.paths import ROOT
 from tests.support.processes.subprocesses import run_python
 
@@ -257,25 +258,25 @@ def documented(thing: Any) -> bool:
 
 
 class TestDocstrings:
-    @pytest.mark.parametrize("name", MODULES)
+    @for_each("name", MODULES)
     def test_module(self, name):
         assert documented(importlib.import_module(name))
 
-    @pytest.mark.parametrize("name", MODULES)
+    @for_each("name", MODULES)
     def test_names_exist(self, name):
         module = importlib.import_module(name)
         names = names_of(module)
         assert len(set(names)) == len(names)
         assert [n for n in names if not hasattr(module, n)] == []
 
-    @pytest.mark.parametrize("name", MODULES)
+    @for_each("name", MODULES)
     def test_functions_and_classes(self, name):
         module = importlib.import_module(name)
         things = {n: getattr(module, n) for n in names_of(module)}
         defined = {n: v for n, v in things.items() if getattr(v, "__module__", "").startswith("forerun")}
         assert [n for n, v in defined.items() if callable(v) and not documented(v)] == []
 
-    @pytest.mark.parametrize("name", [m for m in MODULES if m.startswith("forerun.ops.")])
+    @for_each("name", [m for m in MODULES if m.startswith("forerun.ops.")])
     def test_functions_of_ops_have_an_example(self, name):
         module = importlib.import_module(name)
         functions = {n: v for n, v in vars(module).items() if n in getattr(module, "__all__", [])}
@@ -289,7 +290,7 @@ class TestDocstrings:
         assert len(examples) > 2
         assert [m for m in examples if eval(m[0], names).item() != eval(m[1])] == []
 
-    @pytest.mark.parametrize("name", MODULES)
+    @for_each("name", MODULES)
     def test_methods(self, name):
         module = importlib.import_module(name)
         missing = []

@@ -1,14 +1,17 @@
-"""The tests' plugins: a test that hangs ends the run and reports its wait; all tests draw the same numbers."""
+"""The tests' plugins: a test that hangs ends the run and reports its wait; all tests draw the same numbers; one test of
+many cases names those that fail, and keeps its fixtures."""
 
 from __future__ import annotations
 
 import doctest
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from forerun import _core, np
+from tests.support.many_cases import for_each
 from tests.support.paths import ROOT
 from tests.support.pytest_plugins.needed_libraries import leave_out
 from tests.support.pytest_plugins.watchdog import STATUS
@@ -67,3 +70,33 @@ def test_a_docstring_that_lacks_a_library_is_skipped():
     example = doctest.DocTestParser().get_doctest(text, {}, "function", None, 0)
     assert leave_out(example, {"no_such_library"}) == ["no_such_library"]
     assert len(example.examples) == 3
+
+
+seen: list[tuple[int, str]] = []
+
+
+@for_each("number, letter", [(1, "a"), (2, "b")])
+def test_fixtures_and_other_parameters_are_kept(number: int, letter: str, tmp_path: Path) -> None:
+    assert tmp_path.is_dir()
+    seen.append((number, letter))
+
+
+def test_every_case_is_checked() -> None:
+    seen.clear()
+    for_each("number, letter", [(1, "a"), (2, "b")])(lambda number, letter: seen.append((number, letter)))()
+    assert seen == [(1, "a"), (2, "b")]
+
+
+def test_all_cases_that_fail_are_named() -> None:
+    def check(number: int) -> None:
+        assert number != 2, "an even number"
+        if number == 3:
+            raise ValueError("three")
+
+    with pytest.raises(AssertionError, match=r"2 of 3 cases fail:\n<2>: AssertionError: an even(.|\n)*<3>: ValueError"):
+        for_each("number", [1, 2, 3], ids=lambda number: f"<{number}>")(check)()
+
+
+def test_a_test_without_cases_fails() -> None:
+    with pytest.raises(AssertionError, match="there are no cases"):
+        for_each("number", [])(lambda number: None)()

@@ -18,6 +18,7 @@ from forerun.ops._base.primitive import Elementwise
 from forerun.typing import Array, ArrayLike, Axis, DeviceLike, DTypeLike, Shape
 from tests.ops.cases import CASES
 from tests.ops.cases.table import Case, call_with_sample, to_forerun
+from tests.support.many_cases import for_each
 from tests.support.paths import ROOT
 
 
@@ -34,7 +35,7 @@ def test_most_functions_are_annotated_with_array() -> None:
     assert len({c.name for c in TYPED}) > 0.8 * len(functions)
 
 
-@pytest.mark.parametrize("case", TYPED, ids=lambda case: case.name)
+@for_each("case", TYPED, ids=lambda case: case.name)
 def test_functions_annotated_with_array_return_arrays(case: Case) -> None:
     for args in case.arguments(case.dtype_list()[0]):
         assert isinstance(call_with_sample(case.op, to_forerun(args)), Array)

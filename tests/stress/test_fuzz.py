@@ -3,6 +3,7 @@ found."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar
@@ -22,8 +23,9 @@ from stress.fuzz.steps import Machine
 from tests.support.paths import ROOT
 
 SEEDS = sorted((ROOT / "stress" / "fuzz" / "seeds").glob("*.json"))
-RUNS = 20  # of random programs, PROGRAMS each
+RUNS = int(os.environ.get("EXAMPLES", "12"))  # of random programs, PROGRAMS each; `make fuzz` has thousands
 PROGRAMS = 15
+BOUND = 300  # programs in which a fault is found
 
 
 def searched(first: int, count: int, counts: Counts | None = None) -> tuple[Program, Finding] | None:
@@ -144,7 +146,7 @@ class TestItself:
     @pytest.mark.parametrize("back", [LastBit, MissedOrder, Swallowed, WrongStep, Spread])
     def test_a_wrong_back_end_is_found(self, back, monkeypatch):
         with wrong(back, monkeypatch):
-            found = searched(0, RUNS * PROGRAMS)
+            found = searched(0, BOUND)
             assert found is not None
             program, finding = found
             small = smallest(program, finding)
@@ -155,13 +157,13 @@ class TestItself:
     def test_errors_common_to_all_modes_are_found_by_numpy(self, monkeypatch):
         """An operation that is wrong everywhere."""
         monkeypatch.setattr(np, "maximum", np.minimum)
-        found = searched(0, RUNS * PROGRAMS)
+        found = searched(0, BOUND)
         assert found is not None
         assert found[1].text.startswith("NumPy")
 
     def test_a_difference_between_synchronous_and_asynchronous_is_found(self, monkeypatch):
         monkeypatch.setattr(checking, "RunningAhead", LastBit)
-        found = searched(0, RUNS * PROGRAMS)
+        found = searched(0, BOUND)
         assert found is not None
         assert found[1].mode == "sync"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 import warnings
 from collections.abc import Callable
@@ -15,6 +16,7 @@ import forerun
 from forerun import _core, autograd, np, npx
 from forerun.testing import closed_gate
 from tests.support.comparison.bits import assert_all_same_bits
+from tests.support.many_cases import for_each
 
 X = numpy.linspace(-3, 3, 12).reshape(3, 4)
 GIVEN: dict[str, numpy.ndarray] = {
@@ -147,8 +149,7 @@ def outcome_and_array(call: Callable[[Any], Any], x: Any) -> tuple[Any, ...]:
     return *got, x.dtype, x.tolist()
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "complex128", "bool"])
-@pytest.mark.parametrize("name", [*READS, *WRITES])
+@for_each("name, dtype", itertools.product([*READS, *WRITES], ["float64", "float32", "int64", "complex128", "bool"]))
 def test_indices_and_values_are_numpys(name: str, dtype: str, engine: str) -> None:
     call = (READS | WRITES)[name]
     assert outcome_and_array(call, np.array(X).astype(dtype)) == outcome_and_array(call, X.astype(dtype))

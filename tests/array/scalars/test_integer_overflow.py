@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy
 import pytest
 
 from forerun import np
+from tests.support.many_cases import for_each
 
 WHOLE = ["bool", "int8", "uint8", "int32", "uint32", "int64"]
 NUMBERS = [0, 1, -1, 127, 128, 255, 300, -129, 2**31, 2**40, 2**63 - 1, -(2**63), 2**63, 2**64 - 1]
@@ -74,8 +76,7 @@ OF_AXIS: dict[str, tuple[Any, ...]] = dict.fromkeys(NAMES.split(), ()) | {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("axis", [0, -1, 1, None, (), (0,), (-1,), 0.5])
-@pytest.mark.parametrize("name", OF_AXIS)
+@for_each("name, axis", itertools.product(OF_AXIS, [0, -1, 1, None, (), (0,), (-1,), 0.5]))
 def test_arrays_without_axes(name, axis):
     def call(m: Any) -> Any:
         x = m.asarray(1.5, dtype="float32")

@@ -15,6 +15,7 @@ from forerun.np import ndarray
 from forerun.testing import closed_gate
 from tests.ops.cases import CASES, FURTHER
 from tests.ops.cases.table import Case, to_forerun
+from tests.support.many_cases import for_each
 
 Way = Callable[[Any, Any], Any]
 
@@ -136,7 +137,7 @@ def test_later_writes_do_not_change_pending_scalars(ahead: str, way: str) -> Non
 COMPARED = [c for c in [*CASES, *FURTHER] if c.reference and not c.in_place]
 
 
-@pytest.mark.parametrize("case", COMPARED, ids=lambda c: c.name)
+@for_each("case", COMPARED, ids=lambda c: c.name)
 def test_scalars_are_given_where_numpy_gives_them(case: Case) -> None:
     if case.name in ("np.logsumexp", "np.array_equiv", "np.array_equal"):
         return  # their references are forerun's, and make arrays

@@ -18,6 +18,7 @@ from tests.ops.cases import CASES
 from tests.ops.cases.table import Case, arrays_of, mapped, to_forerun
 from tests.support.engine.late_arrays import UserError
 from tests.support.engine.settings import running
+from tests.support.many_cases import for_each
 
 
 def raise_user_error(*_: Any) -> None:
@@ -153,7 +154,7 @@ def bad_results(case: Case, args: Any) -> list[ndarray]:
     return [r for r in case(case.op, args) if isinstance(r, ndarray) and raises(r.wait)]
 
 
-@pytest.mark.parametrize("case", WITH_ARRAYS, ids=lambda c: c.name)
+@for_each("case", WITH_ARRAYS, ids=lambda c: c.name)
 def test_every_op_propagates_the_error(case: Case, ahead_failing: str) -> None:
     passed_on = []
     for args in poisonings(case):
@@ -168,7 +169,7 @@ def test_every_op_propagates_the_error(case: Case, ahead_failing: str) -> None:
         assert any(passed_on) if case.name in AT_TIMES else all(passed_on)
 
 
-@pytest.mark.parametrize("case", WITH_ARRAYS, ids=lambda c: c.name)
+@for_each("case", WITH_ARRAYS, ids=lambda c: c.name)
 def test_every_op_raises_at_the_call_in_synchronous_mode(case: Case) -> None:
     with running("1 worker"):
         samples = list(poisonings(case))
@@ -182,7 +183,7 @@ def test_every_op_raises_at_the_call_in_synchronous_mode(case: Case) -> None:
         assert any(shown) if case.name in AT_TIMES else all(shown)
 
 
-@pytest.mark.parametrize("case", WITH_ARRAYS, ids=lambda c: c.name)
+@for_each("case", WITH_ARRAYS, ids=lambda c: c.name)
 def test_every_reader_of_its_result_raises(case: Case) -> None:
     """Again and again, and the same."""
     if case.waits or case.name in SHAPE_ONLY:
@@ -220,7 +221,7 @@ def backward_from_results(case: Case, args: Any, head: Callable[[ndarray], ndarr
     return bool(outputs)
 
 
-@pytest.mark.parametrize("case", [c for c in CASES if isinstance(c.grad, tuple)], ids=lambda c: c.name)
+@for_each("case", [c for c in CASES if isinstance(c.grad, tuple)], ids=lambda c: c.name)
 def test_gradients_are_poisoned_and_heal(case: Case, ahead_failing: str) -> None:
     for args in map(to_forerun, case.arguments("float32")):
         leaves = float_leaves(args)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -25,6 +27,8 @@ ROWS_AND_COLUMNS = (
 )  # fmt: skip
 
 
+SEEDS = int(os.environ.get("EXAMPLES", "2"))  # programs of each shape and all settings; `make fuzz` has thousands
+
 pytestmark = pytest.mark.usefixtures("any_op_is_worth_a_group")
 
 
@@ -32,7 +36,7 @@ class TestPrograms:
     @pytest.mark.parametrize(("rows", "columns"), ROWS_AND_COLUMNS)
     def test_same_bits_with_any_passes(self, rows, columns):
         shapes: tuple[Shape, ...] = ((rows, columns), (columns,), (rows, 1), (1, columns), (), (columns, rows))
-        for steps in (seeded(FREE, 25, seed=columns + i * rows) for i in range(4)):
+        for steps in (seeded(FREE, 25, seed=columns + i * rows) for i in range(SEEDS)):
             with configured(engine="sync", cpu_devices=2, passes=""):
                 expected = running_ahead(steps, shapes, exact=False)
             with configured(engine="sync", cpu_devices=2, passes=ALL):

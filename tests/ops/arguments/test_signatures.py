@@ -12,6 +12,7 @@ from forerun import np
 from forerun.ops._base.primitive import Elementwise
 from tests.ops.cases import CASES
 from tests.ops.cases.table import Options, call_with_sample, named, results, to_forerun
+from tests.support.many_cases import for_each
 
 LOOPS = "axes, casting and the like belong to NumPy's loops; protocols have forerun's parameters"
 TEXT = "unnamed arguments are passed to NumPy unchanged"
@@ -79,7 +80,7 @@ def differing_parameters(path: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("path", common_functions())
+@for_each("path", common_functions())
 def test_parameters_are_numpys(path):
     found = differing_parameters(path)
     assert bool(found) == (path in DIFFERENT), found

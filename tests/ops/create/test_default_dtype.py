@@ -9,6 +9,7 @@ import numpy
 import pytest
 
 from forerun import np, npx
+from tests.support.many_cases import for_each
 
 Make = Any
 F, D, I, B, C, Z = "float32", "float64", "int64", "bool", "complex64", "complex128"
@@ -108,7 +109,7 @@ def mode(request: pytest.FixtureRequest) -> Iterator[str]:
     npx.reset_np()
 
 
-@pytest.mark.parametrize("what", TABLE)
+@for_each("what", TABLE)
 def test_dtypes_of_new_arrays(mode: str, what: str) -> None:
     make, default, mxnets = TABLE[what]
     made = make(np)

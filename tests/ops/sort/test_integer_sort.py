@@ -6,24 +6,28 @@ import itertools
 
 import numpy
 import pytest
+from numpy.testing import assert_array_equal
 
 from forerun import np
+from tests.support.many_cases import for_each
 
 GENERATOR = numpy.random.default_rng(35)
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"])
-@pytest.mark.parametrize("span", [0, 1, 100, 3000, 70_000, 2**23, 2**31, 2**40, 2**63])
-@pytest.mark.parametrize("n", [1, 127, 128, 129, 5000, 70_000])
+@for_each(
+    "span, n",
+    itertools.product([0, 1, 100, 3000, 70_000, 2**23, 2**31, 2**40, 2**63], [1, 127, 128, 129, 5000, 70_000]),
+)
 def test_integers_of_any_range(dtype: str, span: int, n: int) -> None:
     info = numpy.iinfo(dtype)
     for low in (int(info.min), 0, max(int(info.min), int(info.max) - span)):
         high = min(int(info.max), low + span)
         values = GENERATOR.integers(low, high, n, dtype, endpoint=True)
         x = np.array(values)
-        assert np.sort(x).tolist() == numpy.sort(values).tolist()
-        assert np.argsort(x).tolist() == numpy.argsort(values, kind="stable").tolist()
-        assert x.tolist() == values.tolist()
+        assert_array_equal(np.sort(x).numpy(), numpy.sort(values), strict=True)
+        assert_array_equal(np.argsort(x).numpy(), numpy.argsort(values, kind="stable"), strict=True)
+        assert_array_equal(x.numpy(), values, strict=True)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float16", "int64", "uint8", "bool", "complex128"])
