@@ -19,6 +19,7 @@ from ..ops._base import core as _core
 from ..ops._base.primitive import direct
 from . import compiled
 from .conversion import each_inside, values
+from .modules import Signature
 
 __all__ = ["ADAPTED", "Libraries"]
 
@@ -98,8 +99,7 @@ class Libraries:
         function = inspect.getattr_static(owner, name)
         static = isinstance(function, staticmethod)
         adapted = self._adapted(function.__func__ if static else function, module)
-        if str(getattr(owner, "__module__", "")).startswith("pandas.core.groupby"):  # which looks for its parameters
-            vars(adapted)["__signature__"] = inspect.signature(function)
+        vars(adapted)["__signature__"] = Signature(function)  # pandas looks for the parameters of its own methods
         setattr(owner, name, staticmethod(adapted) if static else adapted)
 
     def _adapted(self, function: Callable[..., Any], module: str) -> Callable[..., Any]:

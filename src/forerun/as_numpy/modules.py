@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import functools
 import importlib
+import inspect
+import sys
 import types
 from collections.abc import Callable
 from typing import Any
@@ -17,7 +19,7 @@ from . import arrays
 from .conversion import Numpy, as_forerun, unpickled, values
 from .streams import streams
 
-__all__ = ["Modules"]
+__all__ = ["Modules", "Signature"]
 
 # NumPy returns Python's bool, which has `is True`.
 _BOOLS = ("allclose", "array_equal", "array_equiv")
@@ -32,6 +34,11 @@ _MAY_FAIL = (
 _FEW = 1024  # elements of a matrix for which the core calls NumPy's functions itself
 # NumPy looks at the values to find the dtype.
 _REAL_IF_THEY_CAN = ("linalg.eig", "linalg.eigvals")
+# They return named tuples.
+_NAMED = (
+    "linalg.eig", "linalg.eigh", "linalg.qr", "linalg.slogdet", "linalg.svd",
+    "unique_all", "unique_counts", "unique_inverse",
+)  # fmt: skip
 # They call a function of the program, or use up an iterator: a second call would be seen.
 _ONCE = ("apply_along_axis", "apply_over_axes", "fromfunction", "piecewise")
 # They return a forerun array for any arguments.
@@ -49,6 +56,29 @@ _NUMPY_NAMES = {
     "seterr": "", "geterr": "", "errstate": "", "seterrcall": "", "geterrcall": "", "set_printoptions": "",
     "get_printoptions": "", "printoptions": "", "can_cast": "", "result_type": "", "promote_types": "",
 }  # fmt: skip
+
+
+class Signature(inspect.Signature):
+    """The signature of a function that another one stands for, which is found when it is asked for."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+
+    @functools.cached_property
+    def _found(self) -> inspect.Signature:
+        return inspect.signature(self._function)
+
+    @property
+    def parameters(self) -> types.MappingProxyType[str, inspect.Parameter]:
+        return self._found.parameters
+
+    @property
+    def return_annotation(self) -> Any:
+        return self._found.return_annotation
+
+    def replace(self, **changes: Any) -> inspect.Signature:  # type: ignore[override]
+        """Return another signature with some parameters or another annotation of the result."""
+        return self._found.replace(**changes)
 
 
 class Modules:
@@ -85,31 +115,59 @@ class Modules:
         forerun_module = self._own(path)
         special = self._special(path)
 
+        own: set[str] = set()
+
         def look_up(attribute: str) -> Any:
             """Return an attribute of a module on its first use."""
+            if attribute in own:  # asked for by another way than in the module, as by a module that copies its names
+                raise AttributeError(f"module {name!r} has no attribute {attribute!r}")
             found = special.get(attribute)
             if found is None:
-                numpy_object = getattr(numpy_module, attribute)
-                found = self.attribute(
-                    f"{path}.{attribute}".lstrip("."), getattr(forerun_module, attribute, None), numpy_object
-                )
+                found = self._attribute(path, attribute, numpy_module, forerun_module, module)
             setattr(module, attribute, found)
             return found
 
         vars(module).update(__getattr__=look_up, __dir__=lambda: dir(numpy_module))
+        for attribute, found in list(vars(numpy_module).items()):  # programs also read `vars(numpy)`
+            if not isinstance(found, types.ModuleType) and attribute not in vars(module):
+                look_up(attribute)
+        own.update(vars(module))
         return module
+
+    def _attribute(self, path: str, name: str, numpy_module: Any, forerun_module: Any, module: Any) -> Any:
+        numpy_object = getattr(numpy_module, name)
+        first = getattr(numpy_object, "__name__", name)
+        if first != name and callable(numpy_object) and vars(numpy_module).get(first) is numpy_object:
+            return getattr(module, first)  # two names of one function, as `concat` and `concatenate`
+        return self.attribute(f"{path}.{name}".lstrip("."), getattr(forerun_module, name, None), numpy_object)
+
+    def counterpart(self, numpy_function: Any) -> Any:
+        """Return the program's function of the same name as NumPy's; the function itself if there is no other.
+
+        >>> from forerun.as_numpy.modules import Modules
+        >>> Modules(None, None).counterpart(len) is len
+        True
+        """
+        name, within = (getattr(numpy_function, key, None) or "" for key in ("__name__", "__module__"))
+        if within.partition(".")[0] != "numpy" or vars(sys.modules[within]).get(name) is not numpy_function:
+            return numpy_function
+        return getattr(self(within), name)
 
     def _own(self, path: str) -> Any:
         """The forerun module with the names of NumPy's, or None."""
         found: Any = np
         for part in path.split(".") if path else []:
             found = getattr(found, part, None)
-        return found if isinstance(found, types.ModuleType) and path != "random" else None
+        return found if isinstance(found, types.ModuleType) and not path.startswith("random") else None
+
+    @functools.cached_property
+    def _streams(self) -> dict[str, Any]:
+        return streams(self.is_program)
 
     def _special(self, path: str) -> dict[str, Any]:
         """Return replacements of NumPy's classes, and NumPy's own streams of random numbers."""
-        if path == "random":
-            return streams(self.is_program)
+        if path in ("random", "random.mtrand"):
+            return self._streams
         return arrays.classes(self.calls) if not path else {}
 
     def attribute(self, path: str, forerun_object: object, numpy_object: object) -> Any:
@@ -143,18 +201,37 @@ class Modules:
             _changed(path, forerun_function, numpy_function), self.calls.instead(path, numpy_function), few
         )
         vars(found)["numpy_function"] = numpy_function
+        vars(found)["__signature__"] = Signature(numpy_function)
         vars(found)["__reduce_ex__"] = lambda protocol: (unpickled, (path,))  # for pickles: by its name
         return found
 
 
 def _changed(path: str, forerun_function: Any, numpy_function: Any) -> Any:
     """Return forerun's function with NumPy's kind of result, or with errors at the call."""
+    if path in _NAMED:
+        return _with_names(_waiting(path, forerun_function, numpy_function), numpy_function)
     if path in _BOOLS:
         return functools.wraps(forerun_function)(lambda *args, **kwargs: bool(forerun_function(*args, **kwargs)))
     if path in _SAVES:
         return functools.wraps(forerun_function)(
             lambda *args, **kwargs: _waited(forerun_function(*args, **kwargs), None)
         )
+    return _waiting(path, forerun_function, numpy_function)
+
+
+def _with_names(function: Any, numpy_function: Any) -> Any:
+    """Return a function whose named tuples are of NumPy's classes."""
+    kind = functools.cache(lambda: type(numpy_function(numpy.eye(1))))
+
+    def named(*args: Any, **kwargs: Any) -> Any:
+        found = function(*args, **kwargs)
+        return kind()._make(found) if hasattr(found, "_fields") else found
+
+    return functools.wraps(function)(named)
+
+
+def _waiting(path: str, forerun_function: Any, numpy_function: Any) -> Any:
+    """Return forerun's function with a wait for its success, if programs may catch its errors."""
     if path in _REAL_IF_THEY_CAN:
         return _in_the_call(
             functools.wraps(forerun_function)(lambda a: _real(a, _settled(forerun_function(a)))), numpy_function

@@ -1,4 +1,5 @@
-"""Classes of the program: their `__array__` returns NumPy's arrays, as NumPy itself accepts nothing else."""
+"""Classes of the program, and NumPy's protocols: NumPy calls their methods with its own functions, which the program
+knows as forerun's, and accepts nothing from `__array__` but its own arrays."""
 
 from __future__ import annotations
 
@@ -15,18 +16,29 @@ __all__ = ["converted"]
 
 
 @contextmanager
-def converted(is_program: Callable[[Mapping[str, Any] | None], bool]) -> Iterator[None]:
-    """Inside, class statements of the program make classes whose `__array__` returns NumPy's arrays.
+def converted(
+    is_program: Callable[[Mapping[str, Any] | None], bool], counterpart: Callable[[Any], Any]
+) -> Iterator[None]:
+    """Inside, class statements of the program make classes whose `__array__` returns NumPy's arrays, and whose
+    `__array_function__` and `__array_ufunc__` get the functions that the program has by their names.
 
     is_program: whether globals are those of the program's code.
+    counterpart: returns the program's function in place of NumPy's.
     """
     build = builtins.__build_class__
+    adapting: dict[str, Callable[[FunctionType], Callable[..., Any]]] = {
+        "__array__": _returning_numpys,
+        "__array_function__": functools.partial(_given, counterpart),
+        "__array_ufunc__": functools.partial(_given, counterpart),
+    }
 
     def build_class(body: Callable[..., Any], name: str, /, *bases: Any, **options: Any) -> Any:
         made = build(body, name, *bases, **options)
-        method = vars(made).get("__array__") if isinstance(made, type) else None
-        if isinstance(method, FunctionType) and is_program(method.__globals__):
-            setattr(made, "__array__", _converting(method))  # noqa: B010
+        if isinstance(made, type):
+            for method_name, adapt in adapting.items():
+                method = vars(made).get(method_name)
+                if isinstance(method, FunctionType) and is_program(method.__globals__):
+                    setattr(made, method_name, adapt(method))
         return made
 
     builtins.__build_class__ = build_class
@@ -37,9 +49,19 @@ def converted(is_program: Callable[[Mapping[str, Any] | None], bool]) -> Iterato
             builtins.__build_class__ = build
 
 
-def _converting(method: FunctionType) -> Callable[..., Any]:
+def _returning_numpys(method: FunctionType) -> Callable[..., Any]:
     @functools.wraps(method)
     def array(*args: Any, **kwargs: Any) -> Any:
         return values(method(*args, **kwargs), writable=True)
 
     return array
+
+
+def _given(counterpart: Callable[[Any], Any], method: FunctionType) -> Callable[..., Any]:
+    """Return a method of a protocol whose first argument is a function."""
+
+    @functools.wraps(method)
+    def given(self: Any, function: Any, *args: Any, **kwargs: Any) -> Any:
+        return method(self, counterpart(function), *args, **kwargs)
+
+    return given
