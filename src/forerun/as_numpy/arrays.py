@@ -116,6 +116,8 @@ def classes(calls: Numpy) -> dict[str, Any]:
         def __call__(self, *args: Any, **kwargs: Any) -> Any:
             return calls.call("vectorize", super().__call__, args, kwargs, "calls Python for each element")
 
+    for found in (vectorize, ufunc, isscalar, nditer):
+        found.__module__ = "numpy"
     indexed = {name: _Indexed(name, calls) for name in ("r_", "c_", "mgrid", "ogrid")}
     return {
         "ndarray": np.ndarray, "ufunc": ufunc, "vectorize": vectorize, "isscalar": isscalar, "nditer": nditer, **indexed
@@ -141,7 +143,7 @@ def _imatmul(calls: Numpy) -> Callable[..., Any]:
     syntax = Syntax(calls)
     own = _core.Fallback(np.ndarray.__imatmul__, lambda error, args, _: syntax(error, "matmul", args, args[0]))
 
-    def imatmul(self: Any, other: Any) -> Any:
+    def imatmul(self: object, other: object) -> object:
         plain = isinstance(other, _core.Array) or type(other) is numpy.ndarray
         return own(self, other) if plain else syntax(None, "matmul", (self, other), self)
 
@@ -153,7 +155,7 @@ def _read(name: str) -> property:
     return property(lambda x: getattr(x.numpy(), name))
 
 
-def _lacks_html(x: Any) -> None:
+def _lacks_html(x: object) -> None:
     """A notebook shows NumPy's arrays as text, and libraries ask for the attribute to choose how they show a value."""
     raise AttributeError("'numpy.ndarray' object has no attribute '_repr_html_'")
 
@@ -161,7 +163,7 @@ def _lacks_html(x: Any) -> None:
 def _namespace(module_for: Callable[[Mapping[str, Any]], Any]) -> Callable[..., Any]:
     """Return `__array_namespace__`, whose result is the module that the calling code has as NumPy: it compares them."""
 
-    def array_namespace(self: Any, *, api_version: Any = None) -> Any:
+    def array_namespace(self: object, *, api_version: Any = None) -> object:
         numpy.empty(0).__array_namespace__(api_version=api_version)  # refuses versions
         return module_for(sys._getframe(1).f_globals)
 
@@ -186,6 +188,7 @@ def extended(calls: Numpy, module_for: Callable[[Mapping[str, Any]], Any]) -> It
     added.append((np.ndarray, "__array_namespace__", _namespace(module_for)))
     added += [(scalar, *pair) for pair in scalars.attributes()]
     added += derived.attributes()
+    added.append((Elementwise, "__module__", "numpy"))
     added.append((json.JSONEncoder, "default", scalars.encoder(json.JSONEncoder.default)))
     before = [(kind, name, vars(kind).get(name)) for kind, name, _ in added]
     method = Elementwise._method
@@ -244,7 +247,9 @@ def _attributes(calls: Numpy) -> Iterator[tuple[str, Any]]:
         if attribute is None:
             yield name, _method(calls, name) if callable(numpy_attribute) else _read(name)
         elif callable(attribute) and callable(numpy_attribute):
-            yield name, _core.Fallback(attribute, calls.instead(f"ndarray.{name}", _by_name(name)))
+            method = _core.Fallback(attribute, calls.instead(f"ndarray.{name}", _by_name(name)))
+            vars(method)["__doc__"] = numpy_attribute.__doc__
+            yield name, method
 
 
 def _resize(self: Any, *new_shape: Any, refcheck: bool = True) -> None:
@@ -287,7 +292,7 @@ def _by_name(name: str) -> Callable[..., Any]:
 
     of_arrays = getattr(numpy.ndarray, name)
 
-    def method(*args: Any, **kwargs: Any) -> Any:
+    def method(*args: object, **kwargs: object) -> object:
         return getattr(args[0], name)(*args[1:], **kwargs) if args else of_arrays(**kwargs)
 
     return functools.update_wrapper(method, of_arrays)

@@ -182,7 +182,7 @@ def _makes_objects(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) ->
     return dtype is object or (isinstance(dtype, (str, numpy.dtype)) and dtype == "O")
 
 
-def _scalars(x: Any) -> Any:
+def _scalars(x: object) -> Any:
     """Replace forerun scalars by NumPy's, but no arrays, in nested tuples, lists and dicts too. Waits."""
     if isinstance(x, _core.Array):
         return values(x) if _core.is_scalar(x) else x

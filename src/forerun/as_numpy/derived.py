@@ -56,7 +56,7 @@ def _numpy_class(x: Any) -> Any:
     return numpy.ndarray if x is np.ndarray else x
 
 
-def _numpys(function: Any) -> Any:
+def _numpys(function: object) -> Any:
     """Return NumPy's function for forerun's."""
     return function.ufunc if isinstance(function, _core.Ufunc) else getattr(function, "numpy_function", function)
 

@@ -19,7 +19,6 @@ from ..ops._base import core as _core
 from ..ops._base.primitive import direct
 from . import compiled
 from .conversion import each_inside, values
-from .modules import Signature
 
 __all__ = ["ADAPTED", "Libraries"]
 
@@ -99,7 +98,6 @@ class Libraries:
         function = inspect.getattr_static(owner, name)
         static = isinstance(function, staticmethod)
         adapted = self._adapted(function.__func__ if static else function, module)
-        vars(adapted)["__signature__"] = Signature(function)  # pandas looks for the parameters of its own methods
         setattr(owner, name, staticmethod(adapted) if static else adapted)
 
     def _adapted(self, function: Callable[..., Any], module: str) -> Callable[..., Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import functools
 import importlib
-import inspect
 import sys
 import types
 from collections.abc import Callable
@@ -15,11 +14,12 @@ import numpy
 
 from .. import np
 from ..ops._base import core as _core
+from ..ops._base.ufunc_text import Signature
 from . import arrays
 from .conversion import Numpy, as_forerun, unpickled, values
 from .streams import streams
 
-__all__ = ["Modules", "Signature"]
+__all__ = ["Modules"]
 
 # NumPy returns Python's bool, which has `is True`.
 _BOOLS = ("allclose", "array_equal", "array_equiv")
@@ -56,29 +56,6 @@ _NUMPY_NAMES = {
     "seterr": "", "geterr": "", "errstate": "", "seterrcall": "", "geterrcall": "", "set_printoptions": "",
     "get_printoptions": "", "printoptions": "", "can_cast": "", "result_type": "", "promote_types": "",
 }  # fmt: skip
-
-
-class Signature(inspect.Signature):
-    """The signature of a function that another one stands for, which is found when it is asked for."""
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self._function = function
-
-    @functools.cached_property
-    def _found(self) -> inspect.Signature:
-        return inspect.signature(self._function)
-
-    @property
-    def parameters(self) -> types.MappingProxyType[str, inspect.Parameter]:
-        return self._found.parameters
-
-    @property
-    def return_annotation(self) -> Any:
-        return self._found.return_annotation
-
-    def replace(self, **changes: Any) -> inspect.Signature:  # type: ignore[override]
-        """Return another signature with some parameters or another annotation of the result."""
-        return self._found.replace(**changes)
 
 
 class Modules:
@@ -134,14 +111,14 @@ class Modules:
         own.update(vars(module))
         return module
 
-    def _attribute(self, path: str, name: str, numpy_module: Any, forerun_module: Any, module: Any) -> Any:
+    def _attribute(self, path: str, name: str, numpy_module: object, forerun_module: object, module: object) -> Any:
         numpy_object = getattr(numpy_module, name)
         first = getattr(numpy_object, "__name__", name)
         if first != name and callable(numpy_object) and vars(numpy_module).get(first) is numpy_object:
             return getattr(module, first)  # two names of one function, as `concat` and `concatenate`
         return self.attribute(f"{path}.{name}".lstrip("."), getattr(forerun_module, name, None), numpy_object)
 
-    def counterpart(self, numpy_function: Any) -> Any:
+    def counterpart(self, numpy_function: object) -> object:
         """Return the program's function of the same name as NumPy's; the function itself if there is no other.
 
         >>> from forerun.as_numpy.modules import Modules
@@ -149,9 +126,8 @@ class Modules:
         True
         """
         name, within = (getattr(numpy_function, key, None) or "" for key in ("__name__", "__module__"))
-        if within.partition(".")[0] != "numpy" or vars(sys.modules[within]).get(name) is not numpy_function:
-            return numpy_function
-        return getattr(self(within), name)
+        known = within.partition(".")[0] == "numpy" and getattr(sys.modules.get(within), name, None) is numpy_function
+        return getattr(self(within), name) if known else numpy_function
 
     def _own(self, path: str) -> Any:
         """The forerun module with the names of NumPy's, or None."""
@@ -200,8 +176,9 @@ class Modules:
         found = _core.Fallback(
             _changed(path, forerun_function, numpy_function), self.calls.instead(path, numpy_function), few
         )
-        vars(found)["numpy_function"] = numpy_function
+        vars(found).update({name: getattr(numpy_function, name) for name in ("__doc__", "__module__")})
         vars(found)["__signature__"] = Signature(numpy_function)
+        vars(found)["numpy_function"] = numpy_function
         vars(found)["__reduce_ex__"] = lambda protocol: (unpickled, (path,))  # for pickles: by its name
         return found
 
@@ -223,7 +200,7 @@ def _with_names(function: Any, numpy_function: Any) -> Any:
     """Return a function whose named tuples are of NumPy's classes."""
     kind = functools.cache(lambda: type(numpy_function(numpy.eye(1))))
 
-    def named(*args: Any, **kwargs: Any) -> Any:
+    def named(*args: object, **kwargs: object) -> Any:
         found = function(*args, **kwargs)
         return kind()._make(found) if hasattr(found, "_fields") else found
 

@@ -61,7 +61,7 @@ def _given(counterpart: Callable[[Any], Any], method: FunctionType) -> Callable[
     """Return a method of a protocol whose first argument is a function."""
 
     @functools.wraps(method)
-    def given(self: Any, function: Any, *args: Any, **kwargs: Any) -> Any:
+    def given(self: object, function: object, *args: object, **kwargs: object) -> object:
         return method(self, counterpart(function), *args, **kwargs)
 
     return given

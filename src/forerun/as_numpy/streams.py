@@ -33,6 +33,7 @@ def streams(is_program: Callable[[Any], bool]) -> dict[str, Any]:
     makers = {kind: _class(kind, is_program) for kind in _DRAWS}
     Generator, RandomState = makers[numpy.random.Generator], makers[numpy.random.RandomState]
 
+    @functools.wraps(numpy.random.default_rng)
     def default_rng(seed: Any = None) -> Any:
         """Return NumPy's generator, which draws forerun arrays."""
         if issubclass(type(seed), Generator):
@@ -53,7 +54,7 @@ def streams(is_program: Callable[[Any], bool]) -> dict[str, Any]:
 class _Kind(type):
     """The class of the program's classes of generators: those that libraries made are instances of them as well."""
 
-    def __instancecheck__(cls, x: Any) -> bool:
+    def __instancecheck__(cls, x: object) -> bool:
         return isinstance(x, cls.__base__ or object) if "of_numpy" in vars(cls) else type.__instancecheck__(cls, x)
 
 
@@ -69,7 +70,7 @@ def _global_stream(kind: type, is_program: Callable[[Any], bool]) -> Any:
         drawing = _drawing(name, plain)
 
         @functools.wraps(plain)
-        def drawn(self: Any, *args: Any, **kwargs: Any) -> Any:
+        def drawn(self: object, *args: object, **kwargs: object) -> Any:
             return (drawing if is_program(sys._getframe(1).f_globals) else plain)(*args, **kwargs)
 
         return drawn

@@ -195,7 +195,7 @@ def _has_arrays(x: Any, wide: bool = False) -> bool:
     return _has_arrays_inside(x) and (not wide or any(_has_arrays(v, wide) for v in x))
 
 
-def _has_arrays_inside(x: Any) -> bool:
+def _has_arrays_inside(x: object) -> bool:
     """Return whether nested lists have an array, by the types of the elements at each depth: there are few of them.
 
     >>> _has_arrays_inside([[1, 2.5], [asarray(3)]]), _has_arrays_inside([[1, 2.5], 3])

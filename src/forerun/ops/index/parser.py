@@ -87,8 +87,8 @@ def positions_from(op: str, e: Any, device: Device | None) -> Array:
     return found
 
 
-def _listed(e: Any) -> Any:
-    """Return lists of integers as NumPy's array, which the core reads, lists of arrays as forerun's; others as given."""
+def _listed(e: ArrayLike) -> Any:
+    """Return a list of integers as NumPy's array, one with arrays in it as forerun's, and others as they are."""
     if not isinstance(e, (list, tuple)):
         return e
     read: Any = None if ints_become_floats() else array_of_list(e, None)
