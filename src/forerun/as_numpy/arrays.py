@@ -143,7 +143,7 @@ def _imatmul(calls: Numpy) -> Callable[..., Any]:
     syntax = Syntax(calls)
     own = _core.Fallback(np.ndarray.__imatmul__, lambda error, args, _: syntax(error, "matmul", args, args[0]))
 
-    def imatmul(self: object, other: object) -> object:
+    def imatmul(self: np.ndarray, other: object) -> object:
         plain = isinstance(other, _core.Array) or type(other) is numpy.ndarray
         return own(self, other) if plain else syntax(None, "matmul", (self, other), self)
 
