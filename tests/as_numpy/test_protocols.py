@@ -132,6 +132,8 @@ hasattr(f, '_repr_html_'), hasattr(f.sum(), '_repr_html_')
 [(type(r).__module__, r) for r in (np.linalg.slogdet(np.eye(2)), np.unique_all(f), np.unique_counts(f))]
 np.linalg.svd(np.eye(2), compute_uv=False), np.linalg.qr(np.eye(2), 'r'), np.linalg.qr(np.eye(2), 'raw')
 (lambda a, b: (np.modf(f, a, b)[0] is a, np.frexp(f, a)[0] is a, a, b))(f.copy(), f.copy())
+f.view(np.ndarray), f.view(type=np.ndarray), f.view('i8', np.ndarray), f.view(type(f))
+(lambda v: (v.view(np.ndarray).fill(3), v))(f.copy()), f.view(np.float64, type=np.ndarray).dtype
 np.where.__doc__[:20], np.linalg.norm.__doc__[:20], f.sum.__doc__[:20]
 f.sum().astype('timedelta64'), f.sum().astype('U4'), f.sum().view('M8[s]'), f.sum().byteswap()
 """
@@ -183,6 +185,19 @@ def test_streams_that_programs_share_with_libraries(expression: str, namespaces:
 def test_libraries_draw_numpys_arrays_from_the_global_stream(run: Run) -> None:
     stream = run("import numpy as np\nstream = np.random.mtrand._rand")["stream"]
     assert type(stream.normal(size=2)) is numpy.ndarray, "this file is not the program's"
+
+
+def test_pytest_imports_what_the_program_has(run: Run) -> None:
+    names = run(
+        "import pytest\n"
+        "import numpy as np\n"
+        "found = pytest.importorskip('numpy'), pytest.importorskip('numpy.linalg'), pytest.importorskip('json')\n"
+    )
+    np_of_program = names["np"]
+    assert names["found"][0] is np_of_program
+    assert names["found"][1] is np_of_program.linalg
+    assert names["found"][2].__name__ == "json"
+    assert pytest.importorskip("numpy") is numpy, "this file is not the program's"
 
 
 def test_arrays_in_arrays_of_objects_are_the_programs(run: Run) -> None:

@@ -48,7 +48,7 @@ class _Installation:
         self.calls = Numpy(self.report)
         self.imports = Imports(folders, lambda name: self.modules(name), self._met)
         self.modules = Modules(self.calls, self.imports.is_programs)
-        self.libraries = Libraries(self.imports.is_programs)
+        self.libraries = Libraries(self.imports.is_programs, self.modules)
         self._undo = ExitStack()
 
     def start(self) -> None:
