@@ -72,6 +72,32 @@ def test_classes_get_the_functions_that_the_program_knows(expression: str, names
     assert found == expected
 
 
+ATTRIBUTES_OF_CLASSES = """\
+class Maker:
+    __getitem__ = np.array
+    zeros, sine, made = np.zeros, np.sin, np.asarray
+    total, norm = staticmethod(np.sum), np.linalg.norm
+    def __len__(self):
+        return 3
+    def __array__(self, dtype=None, copy=None):
+        return np.arange(3.0)
+maker = Maker()
+"""
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ["maker[1, 2, 3]", "maker['a', 'b']", "maker.zeros(2), maker.sine(0.5), maker.made([1]), maker.total([1, 2])",
+     "maker.norm()", "Maker.zeros(1), Maker.norm([3, 4])"],
+)  # fmt: skip
+def test_functions_as_attributes_of_classes(expression: str, namespaces: list[dict[str, Any]]) -> None:
+    for space in namespaces:
+        exec(ATTRIBUTES_OF_CLASSES, space)
+    expected, found = (value_of(expression, space) for space in namespaces)
+    assert found == expected
+    assert "Error" not in found
+
+
 # Programs that read NumPy's module as a dict, as libraries do that wrap each of its functions.
 NAMES = """\
 sorted(k for k, v in vars(np).items() if callable(v)) == sorted(k for k in dir(np) if callable(vars(np).get(k)))

@@ -1,5 +1,5 @@
 """Classes of the program, and NumPy's protocols: NumPy calls their methods with its own functions, which the program
-knows as forerun's, and accepts nothing from `__array__` but its own arrays."""
+knows as forerun's, and accepts nothing from `__array__` but its own arrays. Its functions may be their attributes."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from types import FunctionType
 from typing import Any
 
+from ..ops._base import core as _core
 from .conversion import values
 
 __all__ = ["converted"]
@@ -20,7 +21,8 @@ def converted(
     is_program: Callable[[Mapping[str, Any] | None], bool], counterpart: Callable[[Any], Any]
 ) -> Iterator[None]:
     """Inside, class statements of the program make classes whose `__array__` returns NumPy's arrays, and whose
-    `__array_function__` and `__array_ufunc__` get the functions that the program has by their names.
+    `__array_function__` and `__array_ufunc__` get the functions that the program has by their names. Functions that are
+    written in C in NumPy get no instance.
 
     is_program: whether globals are those of the program's code.
     counterpart: returns the program's function in place of NumPy's.
@@ -39,6 +41,9 @@ def converted(
                 method = vars(made).get(method_name)
                 if isinstance(method, FunctionType) and is_program(method.__globals__):
                     setattr(made, method_name, adapt(method))
+            for key, value in list(vars(made).items()):
+                if isinstance(value, _core.Fallback) and not _becomes_a_method(value):
+                    setattr(made, key, staticmethod(value))
         return made
 
     builtins.__build_class__ = build_class
@@ -47,6 +52,14 @@ def converted(
     finally:
         if builtins.__build_class__ is build_class:
             builtins.__build_class__ = build
+
+
+def _becomes_a_method(function: Any) -> bool:
+    """Return whether NumPy's function gets the instance as an argument where it is an attribute of a class.
+
+    One written in C does not: `make = np.array` in a class is called as `self.make([1, 2])`.
+    """
+    return hasattr(type(getattr(function, "numpy_function", function)), "__get__")
 
 
 def _returning_numpys(method: FunctionType) -> Callable[..., Any]:
