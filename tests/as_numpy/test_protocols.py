@@ -241,3 +241,32 @@ def test_arrays_in_arrays_of_objects_are_the_programs(run: Run) -> None:
     assert [type(v) for v in names["numbers"]] == [numpy.float64, str, list]
     assert type(names["numbers"][2][0]) is numpy.float64
     assert (names["square"].shape, type(names["square"][0, 0])) == ((2, 3), float)
+
+
+FILES = """\
+np.load(saved(np.savez, a=np.array(['x', 'y']), c=np.arange(3)))['a']
+(lambda file: (np.load(file), np.load(file)))(saved(np.save, np.array(['x'])))
+np.load(saved(np.savez_compressed, o=np.array([1, 'a'], dtype=object)), allow_pickle=True)['o']
+np.genfromtxt(io.StringIO('1 a\\n3 b'), dtype=None, encoding=None)['f1']
+(lambda file: (np.loadtxt(file, dtype=str, max_rows=1), file.read()))(io.StringIO('a b\\nc d'))
+(lambda file: (np.loadtxt(file, max_rows=1), file.read()))(io.StringIO('1 2\\n3 4'))
+"""
+SAVED = """\
+import io
+def saved(save, *args, **kwargs):
+    file = io.BytesIO()
+    save(file, *args, **kwargs)
+    if save is np.save:
+        save(file, np.arange(2))
+    file.seek(0)
+    return file
+"""
+
+
+@pytest.mark.parametrize("expression", FILES.splitlines())
+def test_open_files_are_read_from_where_they_were(expression: str, namespaces: list[dict[str, Any]]) -> None:
+    for space in namespaces:
+        exec(SAVED, space)
+    expected, found = (value_of(expression, space) for space in namespaces)
+    assert found == expected
+    assert "Error" not in found

@@ -25,6 +25,8 @@ __all__ = ["Modules"]
 _BOOLS = ("allclose", "array_equal", "array_equiv")
 # They return nothing, and the file is written when they return.
 _SAVES = ("save", "savez", "savez_compressed", "savetxt")
+# They read from an open file, which has to be where it was when NumPy reads in their place.
+_READS = ("load", "loadtxt", "genfromtxt", "fromfile")
 # A program may catch their errors at the call, so they wait.
 _MAY_FAIL = (
     "linalg.cholesky", "linalg.cond", "linalg.eigh", "linalg.eigvalsh", "linalg.inv",
@@ -193,7 +195,24 @@ def _changed(path: str, forerun_function: Any, numpy_function: Any) -> Any:
         return functools.wraps(forerun_function)(
             lambda *args, **kwargs: _waited(forerun_function(*args, **kwargs), None)
         )
+    if path in _READS:
+        return _rewinding(forerun_function)
     return _waiting(path, forerun_function, numpy_function)
+
+
+def _rewinding(function: Any) -> Any:
+    """Return a function that leaves an open file where it was if it refuses the contents."""
+
+    def read(file: Any, *args: Any, **kwargs: Any) -> Any:
+        before = file.tell() if getattr(file, "seekable", bool)() else None
+        try:
+            return function(file, *args, **kwargs)
+        except Exception:
+            if before is not None:
+                file.seek(before)
+            raise
+
+    return functools.wraps(function)(read)
 
 
 def _with_names(function: Any, numpy_function: Any) -> Any:
