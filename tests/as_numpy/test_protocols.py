@@ -248,6 +248,8 @@ np.load(saved(np.savez, a=np.array(['x', 'y']), c=np.arange(3)))['a']
 (lambda file: (np.load(file), np.load(file)))(saved(np.save, np.array(['x'])))
 np.load(saved(np.savez_compressed, o=np.array([1, 'a'], dtype=object)), allow_pickle=True)['o']
 np.genfromtxt(io.StringIO('1 a\\n3 b'), dtype=None, encoding=None)['f1']
+np.genfromtxt(io.StringIO('1 2\\n3 4'), dtype=None), np.genfromtxt(iter(['1 2.5', '3 4']), dtype=None)
+np.genfromtxt(iter(['1 a', '3 b']), None)
 (lambda file: (np.loadtxt(file, dtype=str, max_rows=1), file.read()))(io.StringIO('a b\\nc d'))
 (lambda file: (np.loadtxt(file, max_rows=1), file.read()))(io.StringIO('1 2\\n3 4'))
 """
