@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
 
 import numpy
 
-from .._core import numpy_rules
+from ..ops._base import core as _core
 from ..ops._base.convert import as_dtype, asarray, default_float
 from . import file_ops, npy
 from . import ordering as order
@@ -324,10 +324,10 @@ def savetxt(fname: FileLike, X: ArrayLike, *args: Any, wait: bool = True, **kwar
 def _from_text(
     read: Callable[..., Any], fname: FileLike, dtype: DTypeLike, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    kind = default_float() if dtype is float else as_dtype(read.__name__, dtype)
+    of_text = dtype is None and read is numpy.genfromtxt
+    kind = default_float() if of_text or dtype is float else as_dtype(read.__name__, dtype)
     if isinstance(fname, (str, os.PathLike)):
         order.settled(place(fname))
-    of_text = dtype is None and read is numpy.genfromtxt
     found = read(fname, None if of_text else kind, *args, **kwargs)
     if of_text and isinstance(found, numpy.ndarray):
         return asarray(found, kind if found.dtype.kind == "f" else None)
@@ -397,7 +397,7 @@ def genfromtxt(fname: FileLike, dtype: DTypeLike = float, *args: object, **kwarg
     >>> np.genfromtxt(["1 2", "3 4"], dtype=None).dtype
     dtype('int64')
     """
-    if dtype is None and numpy_rules():
+    if dtype is None and _core.numpy_rules():
         raise TypeError("genfromtxt: dtype must not be None, as the text may have columns of several dtypes")
     return _from_text(numpy.genfromtxt, fname, dtype, args, kwargs)
 

@@ -267,7 +267,7 @@ def _view(calls: Numpy) -> Callable[..., Any]:
     numpy_view = _by_name("view")
     own = _core.Fallback(np.ndarray.view, calls.instead("ndarray.view", numpy_view))
 
-    def view(self: np.ndarray, *args: Any, **kwargs: Any) -> Any:
+    def view(self: np.ndarray, *args: object, **kwargs: object) -> Any:
         """Return a view: of the same elements, of the same bytes with another dtype, or of a derived class."""
         if any(kind is np.ndarray or kind is numpy.ndarray for kind in (*args, *kwargs.values())):
             args = tuple(kind for kind in args if kind is not np.ndarray and kind is not numpy.ndarray)

@@ -130,7 +130,7 @@ class Libraries:
         """Return a function that imports a module for its caller."""
 
         @functools.wraps(function)
-        def importing(modname: str, *args: Any, **kwargs: Any) -> types.ModuleType:
+        def importing(modname: str, *args: object, **kwargs: object) -> types.ModuleType:
             found = function(modname, *args, **kwargs)
             numpys = modname.partition(".")[0] == "numpy" and self._is_program(sys._getframe(1).f_globals)
             return self._module(modname) if numpys else found

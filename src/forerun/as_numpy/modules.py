@@ -200,10 +200,10 @@ def _changed(path: str, forerun_function: Any, numpy_function: Any) -> Any:
     return _waiting(path, forerun_function, numpy_function)
 
 
-def _rewinding(function: Any) -> Any:
+def _rewinding(function: Callable[..., object]) -> Callable[..., object]:
     """Return a function that leaves an open file where it was if it refuses the contents."""
 
-    def read(file: Any, *args: Any, **kwargs: Any) -> Any:
+    def read(file: Any, *args: object, **kwargs: object) -> object:
         before = file.tell() if getattr(file, "seekable", bool)() else None
         try:
             return function(file, *args, **kwargs)
@@ -215,7 +215,7 @@ def _rewinding(function: Any) -> Any:
     return functools.wraps(function)(read)
 
 
-def _with_names(function: Any, numpy_function: Any) -> Any:
+def _with_names(function: Callable[..., Any], numpy_function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function whose named tuples are of NumPy's classes."""
     kind = functools.cache(lambda: type(numpy_function(numpy.eye(1))))
 

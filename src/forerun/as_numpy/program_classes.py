@@ -54,7 +54,7 @@ def converted(
             builtins.__build_class__ = build
 
 
-def _becomes_a_method(function: Any) -> bool:
+def _becomes_a_method(function: object) -> bool:
     """Return whether NumPy's function gets the instance as an argument where it is an attribute of a class.
 
     One written in C does not: `make = np.array` in a class is called as `self.make([1, 2])`.
