@@ -160,6 +160,8 @@ np.linalg.svd(np.eye(2), compute_uv=False), np.linalg.qr(np.eye(2), 'r'), np.lin
 (lambda a, b: (np.modf(f, a, b)[0] is a, np.frexp(f, a)[0] is a, a, b))(f.copy(), f.copy())
 f.view(np.ndarray), f.view(type=np.ndarray), f.view('i8', np.ndarray), f.view(type(f))
 (lambda v: (v.view(np.ndarray).fill(3), v))(f.copy()), f.view(np.float64, type=np.ndarray).dtype
+[(isinstance(u, np.ufunc), u.nin, u.nout, u.signature) for u in (np.modf, np.frexp, np.divmod, np.matmul, np.ldexp)]
+[isinstance(u, np.ufunc) for u in (np.add, np.sum, np.clip, len, 3)], np.ufunc.outer.__name__, hasattr(np.ufunc, 'no')
 np.where.__doc__[:20], np.linalg.norm.__doc__[:20], f.sum.__doc__[:20]
 f.sum().astype('timedelta64'), f.sum().astype('U4'), f.sum().view('M8[s]'), f.sum().byteswap()
 """

@@ -76,8 +76,12 @@ class _Ndarray(ArrayClass):
 class _Ufunc(type):
     """The class of `numpy.ufunc` as programs see it."""
 
-    def __instancecheck__(cls, x: Any) -> bool:
-        return isinstance(x, (_core.Ufunc, numpy.ufunc))
+    def __instancecheck__(cls, x: object) -> bool:
+        return isinstance(getattr(x, "numpy_function", x), (_core.Ufunc, numpy.ufunc))
+
+    def __getattr__(cls, name: str) -> object:
+        """Return a method as libraries ask for its name and docstring."""
+        return getattr(numpy.ufunc, name)
 
 
 class ufunc(metaclass=_Ufunc):

@@ -167,6 +167,7 @@ class Modules:
             return numpy_object
         called = self.calls.always(path, numpy_object, _NUMPY_NAMES.get(path) or _LACKS)
         if isinstance(numpy_object, numpy.ufunc):
+            vars(called).update(_of_ufunc(numpy_object), numpy_function=numpy_object)
             for method in ("reduce", "accumulate", "outer", "at", "reduceat"):
                 setattr(called, method, self.calls.always(f"{path}.{method}", getattr(numpy_object, method), _LACKS))
         return called
@@ -180,9 +181,16 @@ class Modules:
         )
         vars(found).update({name: getattr(numpy_function, name) for name in ("__doc__", "__module__")})
         vars(found)["__signature__"] = Signature(numpy_function)
+        if isinstance(numpy_function, numpy.ufunc):
+            vars(found).update(_of_ufunc(numpy_function))
         vars(found)["numpy_function"] = numpy_function
         vars(found)["__reduce_ex__"] = lambda protocol: (unpickled, (path,))  # for pickles: by its name
         return found
+
+
+def _of_ufunc(ufunc: numpy.ufunc) -> dict[str, object]:
+    """Return what a ufunc says about itself, for one that is a function of forerun's."""
+    return {name: getattr(ufunc, name) for name in ("nin", "nout", "nargs", "ntypes", "types", "identity", "signature")}
 
 
 def _changed(path: str, forerun_function: Any, numpy_function: Any) -> Any:
