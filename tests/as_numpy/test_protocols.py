@@ -162,6 +162,7 @@ f.view(np.ndarray), f.view(type=np.ndarray), f.view('i8', np.ndarray), f.view(ty
 (lambda v: (v.view(np.ndarray).fill(3), v))(f.copy()), f.view(np.float64, type=np.ndarray).dtype
 [(isinstance(u, np.ufunc), u.nin, u.nout, u.signature) for u in (np.modf, np.frexp, np.divmod, np.matmul, np.ldexp)]
 [isinstance(u, np.ufunc) for u in (np.add, np.sum, np.clip, len, 3)], np.ufunc.outer.__name__, hasattr(np.ufunc, 'no')
+(lambda p: [p.loads(p.dumps(f))([1, 2], 2) for f in (np.ma.masked_equal, np.polyval)])(__import__('pickle'))
 np.where.__doc__[:20], np.linalg.norm.__doc__[:20], f.sum.__doc__[:20]
 f.sum().astype('timedelta64'), f.sum().astype('U4'), f.sum().view('M8[s]'), f.sum().byteswap()
 """

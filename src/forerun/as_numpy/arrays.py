@@ -79,7 +79,7 @@ class _Ufunc(type):
     def __instancecheck__(cls, x: object) -> bool:
         return isinstance(getattr(x, "numpy_function", x), (_core.Ufunc, numpy.ufunc))
 
-    def __getattr__(cls, name: str) -> object:
+    def __getattr__(cls, name: str) -> Any:
         """Return a method as libraries ask for its name and docstring."""
         return getattr(numpy.ufunc, name)
 

@@ -75,7 +75,10 @@ def aliased(x: Any) -> Any:
 
 def unpickled(path: str) -> Any:
     """Return a function by its name, where a pickle is read: forerun's if it replaces NumPy there, or NumPy's."""
-    return functools.reduce(getattr, path.split("."), np if _core.numpy_rules() else numpy)
+    try:
+        return functools.reduce(getattr, path.split("."), np if _core.numpy_rules() else numpy)
+    except AttributeError:  # one that forerun lacks
+        return functools.reduce(getattr, path.split("."), numpy)
 
 
 def back(x: Any) -> Any:

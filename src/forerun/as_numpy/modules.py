@@ -162,7 +162,7 @@ class Modules:
             return self._numpy_object(path, numpy_object)
         return self._function(path, forerun_object, numpy_object)
 
-    def _numpy_object(self, path: str, numpy_object: Any) -> Any:
+    def _numpy_object(self, path: str, numpy_object: Callable[..., Any]) -> Any:
         if isinstance(numpy_object, type) or _NUMPY_NAMES.get(path) == "":
             return numpy_object
         called = self.calls.always(path, numpy_object, _NUMPY_NAMES.get(path) or _LACKS)
@@ -170,9 +170,14 @@ class Modules:
             vars(called).update(_of_ufunc(numpy_object), numpy_function=numpy_object)
             for method in ("reduce", "accumulate", "outer", "at", "reduceat"):
                 setattr(called, method, self.calls.always(f"{path}.{method}", getattr(numpy_object, method), _LACKS))
-        return called
+        if not isinstance(called, types.FunctionType) or isinstance(numpy_object, numpy.ufunc):
+            return called
+        found = _core.Fallback(called, lambda *_: NotImplemented)
+        vars(found).update(__doc__=called.__doc__, __module__=called.__module__, numpy_function=numpy_object)
+        vars(found)["__reduce_ex__"] = lambda protocol: (unpickled, (path,))  # for pickles: by its name
+        return found
 
-    def _function(self, path: str, forerun_function: Any, numpy_function: Any) -> Any:
+    def _function(self, path: str, forerun_function: Any, numpy_function: Callable[..., Any]) -> Any:
         if path in _ONCE:
             return forerun_function
         few = None if path in _MAKES else numpy_function
@@ -189,7 +194,7 @@ class Modules:
 
 
 def _of_ufunc(ufunc: numpy.ufunc) -> dict[str, object]:
-    """Return what a ufunc says about itself, for one that is a function of forerun's."""
+    """Return the attributes of a ufunc that describe it, for a function of forerun's in its place."""
     return {name: getattr(ufunc, name) for name in ("nin", "nout", "nargs", "ntypes", "types", "identity", "signature")}
 
 
@@ -234,7 +239,7 @@ def _with_names(function: Callable[..., Any], numpy_function: Callable[..., Any]
     return functools.wraps(function)(named)
 
 
-def _waiting(path: str, forerun_function: Any, numpy_function: Any) -> Any:
+def _waiting(path: str, forerun_function: Callable[..., Any], numpy_function: Callable[..., Any]) -> Any:
     """Return forerun's function with a wait for its success, if programs may catch its errors."""
     if path in _REAL_IF_THEY_CAN:
         return _in_the_call(
@@ -245,7 +250,7 @@ def _waiting(path: str, forerun_function: Any, numpy_function: Any) -> Any:
     return forerun_function
 
 
-def _in_the_call(forerun_function: Any, numpy_function: Any) -> Any:
+def _in_the_call(forerun_function: Callable[..., Any], numpy_function: Callable[..., Any]) -> Any:
     """Return a function that waits anyway: NumPy's, in the calling thread, for matrices that no gradient goes through.
 
     Stacks of matrices are left to forerun's, which shares them among the workers, and so are few elements, for which
