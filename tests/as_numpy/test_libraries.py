@@ -183,6 +183,23 @@ def test_pandas_gets_its_own_functions_back(tmp_path: Path) -> None:
     assert all(a is b for a, b in zip(now(), before, strict=True))
 
 
+AGGREGATED = """\
+df.agg("idxmin"), df["a"].agg("nunique"), df.agg(["min", "idxmax"])
+df.groupby("b").agg("idxmax"), df.groupby("b")["a"].agg("nunique"), df.groupby("b").agg({"a": "idxmin"})
+df.rolling(2).agg("mean"), df["a"].rolling(2).agg("sum"), df.expanding().agg("var"), df.ewm(2).agg("mean")
+df.set_index(pd.date_range("2020-01-01", periods=len(df))).resample("2D").agg("first")
+__import__("inspect").getfullargspec(df.rolling(2).mean)
+"""
+
+
+@pytest.mark.parametrize("expression", AGGREGATED.splitlines())
+def test_pandas_finds_the_parameters_of_methods_that_it_calls_by_name(run: Run, expression: str) -> None:
+    given = "import numpy as np, pandas as pd\ndf = pd.DataFrame({'a': np.array([3.0, 1, 2, 1]), 'b': [0, 1, 0, 1]})\n"
+    want = text_after_program(given, expression, {"__file__": "/elsewhere/program.py"})
+    assert text_after_program(given, expression, run("")) == want
+    assert "Error" not in want
+
+
 def test_a_method_that_several_modules_share_is_adapted_once(run: Run) -> None:
     for kind in pandas.core.groupby.DataFrameGroupBy.__mro__ + pandas.Series.__mro__:
         for name, found in vars(kind).items():

@@ -11,6 +11,7 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
 
 import numpy
 
+from ..ops._base import core as _core
 from ..ops._base.convert import as_dtype, asarray, default_float
 from . import file_ops, npy
 from . import ordering as order
@@ -323,10 +324,13 @@ def savetxt(fname: FileLike, X: ArrayLike, *args: Any, wait: bool = True, **kwar
 def _from_text(
     read: Callable[..., Any], fname: FileLike, dtype: DTypeLike, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    kind = default_float() if dtype is float else as_dtype(read.__name__, dtype)
+    of_text = dtype is None and read is numpy.genfromtxt
+    kind = default_float() if of_text or dtype is float else as_dtype(read.__name__, dtype)
     if isinstance(fname, (str, os.PathLike)):
         order.settled(place(fname))
-    found = read(fname, kind, *args, **kwargs)
+    found = read(fname, None if of_text else kind, *args, **kwargs)
+    if of_text and isinstance(found, numpy.ndarray):
+        return asarray(found, kind if found.dtype.kind == "f" else None)
     return [asarray(x) for x in found] if isinstance(found, list) else asarray(found)
 
 
@@ -369,7 +373,7 @@ def genfromtxt(fname: FileLike, dtype: DTypeLike = float, *args: object, **kwarg
     fname : path or file
         A path, or an open file.
     dtype : dtype, optional
-        The dtype of the numbers.
+        The dtype of the numbers; None: that of the text, which must be one for all columns.
     *args : any
         Arguments of NumPy's function.
     **kwargs : any
@@ -380,12 +384,21 @@ def genfromtxt(fname: FileLike, dtype: DTypeLike = float, *args: object, **kwarg
     array
         The array that was read.
 
+    Raises
+    ------
+    TypeError
+        If columns have text, or several dtypes.
+
     Examples
     --------
     >>> from forerun import np
     >>> np.genfromtxt(["1,2", "3,"], delimiter=",").tolist()
     [[1.0, 2.0], [3.0, nan]]
+    >>> np.genfromtxt(["1 2", "3 4"], dtype=None).dtype
+    dtype('int64')
     """
+    if dtype is None and _core.numpy_rules():
+        raise TypeError("genfromtxt: dtype must not be None, as the text may have columns of several dtypes")
     return _from_text(numpy.genfromtxt, fname, dtype, args, kwargs)
 
 

@@ -16,8 +16,12 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from contextlib import ExitStack
+from types import ModuleType
 from typing import Any
+
+import numpy
 
 from .._display.namespaces import dir_of
 from ..ops._base import promotion as dtype_rules
@@ -44,13 +48,13 @@ class _Installation:
         self.calls = Numpy(self.report)
         self.imports = Imports(folders, lambda name: self.modules(name), self._met)
         self.modules = Modules(self.calls, self.imports.is_programs)
-        self.libraries = Libraries(self.imports.is_programs)
+        self.libraries = Libraries(self.imports.is_programs, self.modules)
         self._undo = ExitStack()
 
     def start(self) -> None:
         self._undo.enter_context(dtype_rules.as_numpy())
-        self._undo.enter_context(extended(self.calls))
-        self._undo.enter_context(converted(self.imports.is_programs))
+        self._undo.enter_context(extended(self.calls, self._module_for))
+        self._undo.enter_context(converted(self.imports.is_programs, self.modules.counterpart))
         self.imports.start()
         self.libraries.adapt()
 
@@ -58,6 +62,10 @@ class _Installation:
         self.imports.stop()
         self.libraries.restore()
         self._undo.close()
+
+    def _module_for(self, names: Mapping[str, Any]) -> ModuleType:
+        """Return what code with these globals gets as NumPy."""
+        return self.modules("numpy") if self.imports.is_programs(names) else numpy
 
     def _met(self, name: str) -> None:
         """Adapt a library after an import of it."""

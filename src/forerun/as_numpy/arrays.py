@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import copyreg
+import functools
 import json
+import sys
 import types
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -74,8 +76,12 @@ class _Ndarray(ArrayClass):
 class _Ufunc(type):
     """The class of `numpy.ufunc` as programs see it."""
 
-    def __instancecheck__(cls, x: Any) -> bool:
-        return isinstance(x, (_core.Ufunc, numpy.ufunc))
+    def __instancecheck__(cls, x: object) -> bool:
+        return isinstance(getattr(x, "numpy_function", x), (_core.Ufunc, numpy.ufunc))
+
+    def __getattr__(cls, name: str) -> Any:
+        """Return a method as libraries ask for its name and docstring."""
+        return getattr(numpy.ufunc, name)
 
 
 class ufunc(metaclass=_Ufunc):
@@ -114,6 +120,8 @@ def classes(calls: Numpy) -> dict[str, Any]:
         def __call__(self, *args: Any, **kwargs: Any) -> Any:
             return calls.call("vectorize", super().__call__, args, kwargs, "calls Python for each element")
 
+    for found in (vectorize, ufunc, isscalar, nditer):
+        found.__module__ = "numpy"
     indexed = {name: _Indexed(name, calls) for name in ("r_", "c_", "mgrid", "ogrid")}
     return {
         "ndarray": np.ndarray, "ufunc": ufunc, "vectorize": vectorize, "isscalar": isscalar, "nditer": nditer, **indexed
@@ -134,9 +142,36 @@ def _set(x: Any, name: str, value: Any) -> None:
     return None
 
 
+def _imatmul(calls: Numpy) -> Callable[..., Any]:
+    """Return the method of `@=`: other operands may have a product of their own, which NumPy calls."""
+    syntax = Syntax(calls)
+    own = _core.Fallback(np.ndarray.__imatmul__, lambda error, args, _: syntax(error, "matmul", args, args[0]))
+
+    def imatmul(self: np.ndarray, other: object) -> object:
+        plain = isinstance(other, _core.Array) or type(other) is numpy.ndarray
+        return own(self, other) if plain else syntax(None, "matmul", (self, other), self)
+
+    return imatmul
+
+
 def _read(name: str) -> property:
     """Return an attribute of NumPy's arrays, of one that has the values. Waits."""
     return property(lambda x: getattr(x.numpy(), name))
+
+
+def _lacks_html(x: object) -> None:
+    """A notebook shows NumPy's arrays as text, and libraries ask for the attribute to choose how they show a value."""
+    raise AttributeError("'numpy.ndarray' object has no attribute '_repr_html_'")
+
+
+def _namespace(module_for: Callable[[Mapping[str, Any]], Any]) -> Callable[..., Any]:
+    """Return `__array_namespace__`, whose result is the module that the calling code has as NumPy: it compares them."""
+
+    def array_namespace(self: object, *, api_version: Any = None) -> object:
+        numpy.empty(0).__array_namespace__(api_version=api_version)  # refuses versions
+        return module_for(sys._getframe(1).f_globals)
+
+    return array_namespace
 
 
 # For pickles of functions and classes: other processes have NumPy, unless forerun replaces it there as well.
@@ -147,12 +182,17 @@ _PICKLED: dict[type, Callable[[Any], Any]] = {
 
 
 @contextmanager
-def extended(calls: Numpy) -> Iterator[None]:
+def extended(calls: Numpy, module_for: Callable[[Mapping[str, Any]], Any]) -> Iterator[None]:
     """Inside, arrays have the attributes that only NumPy's have, and methods that refuse their arguments are
-    NumPy's."""
+    NumPy's.
+
+    module_for: returns the module that code with the given globals gets as NumPy.
+    """
     added: list[tuple[type, str, Any]] = [(np.ndarray, *pair) for pair in _attributes(calls)]
+    added.append((np.ndarray, "__array_namespace__", _namespace(module_for)))
     added += [(scalar, *pair) for pair in scalars.attributes()]
     added += derived.attributes()
+    added.append((Elementwise, "__module__", "numpy"))
     added.append((json.JSONEncoder, "default", scalars.encoder(json.JSONEncoder.default)))
     before = [(kind, name, vars(kind).get(name)) for kind, name, _ in added]
     method = Elementwise._method
@@ -193,6 +233,8 @@ def _attributes(calls: Numpy) -> Iterator[tuple[str, Any]]:
     yield "__array_function__", _functions(calls)
     yield "data", _read("data")
     yield "base", None
+    yield "_repr_html_", property(_lacks_html)
+    yield "__imatmul__", _imatmul(calls)
     # Pickles have NumPy's arrays and scalars: processes and programs read them in which NumPy is not replaced.
     yield "__reduce_ex__", lambda x, protocol: values(x).__reduce_ex__(protocol)
     yield "to_numpy", lambda x: x.numpy()  # Matplotlib's hist would read one element after the other
@@ -207,9 +249,11 @@ def _attributes(calls: Numpy) -> Iterator[tuple[str, Any]]:
             continue
         attribute = getattr(np.ndarray, name, None)
         if attribute is None:
-            yield name, _method(calls, name, numpy_attribute) if callable(numpy_attribute) else _read(name)
+            yield name, _method(calls, name) if callable(numpy_attribute) else _read(name)
         elif callable(attribute) and callable(numpy_attribute):
-            yield name, _core.Fallback(attribute, calls.instead(f"ndarray.{name}", numpy_attribute))
+            method = _core.Fallback(attribute, calls.instead(f"ndarray.{name}", _by_name(name)))
+            vars(method)["__doc__"] = numpy_attribute.__doc__
+            yield name, method
 
 
 def _resize(self: Any, *new_shape: Any, refcheck: bool = True) -> None:
@@ -224,13 +268,17 @@ def _resize(self: Any, *new_shape: Any, refcheck: bool = True) -> None:
 
 def _view(calls: Numpy) -> Callable[..., Any]:
     """Return the method `view`: forerun's, or NumPy's on the array's memory for a class derived from NumPy's array."""
-    own = _core.Fallback(np.ndarray.view, calls.instead("ndarray.view", numpy.ndarray.view))
+    numpy_view = _by_name("view")
+    own = _core.Fallback(np.ndarray.view, calls.instead("ndarray.view", numpy_view))
 
-    def view(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def view(self: np.ndarray, *args: object, **kwargs: object) -> Any:
         """Return a view: of the same elements, of the same bytes with another dtype, or of a derived class."""
+        if any(kind is np.ndarray or kind is numpy.ndarray for kind in (*args, *kwargs.values())):
+            args = tuple(kind for kind in args if kind is not np.ndarray and kind is not numpy.ndarray)
+            kwargs = {key: x for key, x in kwargs.items() if key != "type"}
         if any(map(_is_numpys, (*args, *kwargs.values()))):
             why = "a class derived from numpy.ndarray, or a dtype that only NumPy has"
-            return calls.call("ndarray.view", numpy.ndarray.view, (aliased(self), *args), kwargs, why)
+            return calls.call("ndarray.view", numpy_view, (aliased(self), *args), kwargs, why)
         return own(self, *args, **kwargs)
 
     return view
@@ -246,8 +294,19 @@ def _is_numpys(kind: Any) -> bool:
         return False
 
 
-def _method(calls: Numpy, name: str, numpy_method: Callable[..., Any]) -> Callable[..., Any]:
-    return calls.always(f"ndarray.{name}", numpy_method, "arrays of forerun's have no such method")
+def _by_name(name: str) -> Callable[..., Any]:
+    """Return NumPy's method of that name, which its scalars have as well as its arrays."""
+
+    of_arrays = getattr(numpy.ndarray, name)
+
+    def method(*args: object, **kwargs: object) -> object:
+        return getattr(args[0], name)(*args[1:], **kwargs) if args else of_arrays(**kwargs)
+
+    return functools.update_wrapper(method, of_arrays)
+
+
+def _method(calls: Numpy, name: str) -> Callable[..., Any]:
+    return calls.always(f"ndarray.{name}", _by_name(name), "arrays of forerun's have no such method")
 
 
 def _ufuncs(calls: Numpy) -> Callable[..., Any]:

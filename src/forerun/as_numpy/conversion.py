@@ -76,7 +76,10 @@ def aliased(x: Any) -> Any:
 
 def unpickled(path: str) -> Any:
     """Return a function by its name, where a pickle is read: forerun's if it replaces NumPy there, or NumPy's."""
-    return functools.reduce(getattr, path.split("."), np if _core.numpy_rules() else numpy)
+    try:
+        return functools.reduce(getattr, path.split("."), np if _core.numpy_rules() else numpy)
+    except AttributeError:  # one that forerun lacks
+        return functools.reduce(getattr, path.split("."), numpy)
 
 
 def back(x: Any) -> Any:
@@ -109,6 +112,9 @@ class Numpy:
     ) -> Any:
         """Call NumPy's function with forerun arrays and return forerun arrays; its errors pass through."""
         begun = time.perf_counter()
+        if isinstance(numpy_function, numpy.ufunc) and numpy_function.nin < len(args) <= numpy_function.nargs:
+            args, outs = args[: numpy_function.nin], args[numpy_function.nin :]
+            kwargs = {**kwargs, "out": (*outs, *[None] * (numpy_function.nout - len(outs)))}
         try:
             result = self.called(name, numpy_function, args, kwargs)
             return back(result) if kwargs.get("out") is None else result
@@ -122,7 +128,8 @@ class Numpy:
         out, target = kwargs.get("out"), None
         if name.rpartition(".")[2] in WRITERS and args:
             target = args[0]
-        given, named = values(args), values(kwargs) if kwargs else {}
+        plain = _scalars if _makes_objects(name, args, kwargs) else values
+        given, named = plain(args), values(kwargs) if kwargs else {}
         if isinstance(target, _core.Array):
             given = (target.asnumpy(), *given[1:])
         if out is not None:
@@ -172,6 +179,21 @@ class Numpy:
         return self.call(ufunc.__name__, ufunc, inputs, kwargs, first_line(error))
 
 
+def _makes_objects(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
+    """Return whether a call makes an array of objects: forerun arrays among them remain the objects that they are."""
+    if name not in ("array", "asarray", "asanyarray"):
+        return False
+    dtype = kwargs.get("dtype", args[1] if len(args) > 1 else None)
+    return dtype is object or (isinstance(dtype, (str, numpy.dtype)) and dtype == "O")
+
+
+def _scalars(x: object) -> Any:
+    """Replace forerun scalars by NumPy's, but no arrays, in nested tuples, lists and dicts too. Waits."""
+    if isinstance(x, _core.Array):
+        return values(x) if _core.is_scalar(x) else x
+    return each_inside(x, _scalars)
+
+
 def first_line(error: BaseException) -> str:
     """Return the first line of an error."""
     return (str(error).splitlines() or [type(error).__name__])[0]
@@ -191,12 +213,17 @@ def _is_view(result: numpy.ndarray, args: Sequence[Any], given: Sequence[Any]) -
 
 
 def delivered(out: Out, written: Any, result: Any) -> Any:
-    """Copy results written to NumPy's arrays to the forerun arrays given as `out`."""
+    """Copy results written to NumPy's arrays to the forerun arrays given as `out`.
+
+    Return `out`, or another object that the class of an operand has returned in its place.
+    """
     if isinstance(out, tuple):
-        for o, w in zip(out, written, strict=True):
-            delivered(o, w, None)
-        return out if len(out) > 1 else out[0]
+        several = len(out) > 1
+        found = result if several and isinstance(result, tuple) and len(result) == len(out) else (result,) * len(out)
+        each = tuple(map(delivered, out, written, found))
+        return each[0] if not several else each if found is result or result is None else back(result)
     if isinstance(out, _core.Array):
         out[...] = written
-        return out
+        same = result is None or (type(result) is numpy.ndarray and numpy.may_share_memory(result, written))
+        return out if same else back(result)
     return result

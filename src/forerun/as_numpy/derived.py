@@ -9,6 +9,7 @@ from typing import Any
 import numpy
 
 from .. import np
+from ..ops._base import core as _core
 from .conversion import aliased, delivered, values
 
 __all__ = ["METHODS", "Base", "Overriding", "Unbound", "attributes"]
@@ -55,6 +56,11 @@ def _numpy_class(x: Any) -> Any:
     return numpy.ndarray if x is np.ndarray else x
 
 
+def _numpys(function: object) -> Any:
+    """Return NumPy's function for forerun's."""
+    return function.ufunc if isinstance(function, _core.Ufunc) else getattr(function, "numpy_function", function)
+
+
 class Base(numpy.ndarray):
     """The class from which the program's classes are derived: NumPy's array, which takes forerun's arrays and class."""
 
@@ -65,6 +71,10 @@ class Base(numpy.ndarray):
         if cls is np.ndarray:
             return cls(shape, dtype, buffer, *args, **kwargs)
         return super().__new__(cls, values(shape), dtype, aliased(buffer), *args, **kwargs)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        """Call NumPy's, with its function in place of forerun's."""
+        return super().__array_function__(_numpys(func), types, args, kwargs)
 
     view = _view(numpy.ndarray)
 
@@ -78,7 +88,7 @@ class Overriding(Base):
         """Call NumPy's, which refuses operands that have such a method, as forerun's arrays do."""
         out = kwargs.get("out")
         named = {name: values(x, writable=name == "out") for name, x in kwargs.items()}
-        found = numpy.ndarray.__array_ufunc__(self, ufunc, method, *values(inputs), **named)
+        found = numpy.ndarray.__array_ufunc__(self, _numpys(ufunc), method, *values(inputs), **named)
         return found if out is None or found is NotImplemented else delivered(out, named["out"], found)
 
 

@@ -43,6 +43,7 @@ ADAPTED: dict[str, tuple[str, ...] | None] = {
     "numba.core.dispatcher": ("Dispatcher",),
     "numba.stencils.stencil": ("StencilFunc",),
     "numba.core.interpreter": ("Interpreter",),
+    "pytest": ("importorskip",),
 }  # fmt: skip
 _WRITERS = ("cv2",)  # modules with functions that write into arguments
 _BINARY = (
@@ -68,10 +69,13 @@ class Libraries:
     """The adapted functions and methods.
 
     is_program: whether globals are those of the program's code, whose functions return forerun's values.
+    module: returns the module that the program gets by a name in NumPy.
     """
 
-    def __init__(self, is_program: Callable[[Mapping[str, Any]], bool]) -> None:
-        self._is_program = is_program
+    def __init__(
+        self, is_program: Callable[[Mapping[str, Any]], bool], module: Callable[[str], types.ModuleType]
+    ) -> None:
+        self._is_program, self._module = is_program, module
         self._before: dict[str, list[tuple[Any, str, Any]]] = {}
 
     def adapt(self) -> None:
@@ -98,14 +102,14 @@ class Libraries:
         function = inspect.getattr_static(owner, name)
         static = isinstance(function, staticmethod)
         adapted = self._adapted(function.__func__ if static else function, module)
-        if str(getattr(owner, "__module__", "")).startswith("pandas.core.groupby"):  # which looks for its parameters
-            vars(adapted)["__signature__"] = inspect.signature(function)
         setattr(owner, name, staticmethod(adapted) if static else adapted)
 
     def _adapted(self, function: Callable[..., Any], module: str) -> Callable[..., Any]:
         """Return a function that calls another one with NumPy's values in place of forerun's."""
         if module == "numba.core.interpreter":
             return compiled.named(function)
+        if module == "pytest":
+            return self._importing(function)
         if module.startswith("numba."):
             return compiled.calling(function, self.values, self._is_program)
 
@@ -121,6 +125,17 @@ class Libraries:
 
         adapted: Callable[..., Any] = direct("adapted", call_and_write if module in _WRITERS else call)(function)
         return adapted
+
+    def _importing(self, function: Callable[..., types.ModuleType]) -> Callable[..., types.ModuleType]:
+        """Return a function that imports a module for its caller."""
+
+        @functools.wraps(function)
+        def importing(modname: str, *args: object, **kwargs: object) -> types.ModuleType:
+            found = function(modname, *args, **kwargs)
+            numpys = modname.partition(".")[0] == "numpy" and self._is_program(sys._getframe(1).f_globals)
+            return self._module(modname) if numpys else found
+
+        return importing
 
     def values(self, x: Any, given: list[tuple[Any, numpy.ndarray]] | None = None) -> Any:
         """Return NumPy's counterpart of an argument, also in tuples, lists, dicts and slices. Waits.

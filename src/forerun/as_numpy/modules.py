@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import sys
 import types
 from collections.abc import Callable
 from typing import Any
@@ -13,6 +14,7 @@ import numpy
 
 from .. import np
 from ..ops._base import core as _core
+from ..ops._base.ufunc_text import Signature
 from . import arrays
 from .conversion import Numpy, as_forerun, unpickled, values
 from .streams import streams
@@ -23,6 +25,8 @@ __all__ = ["Modules"]
 _BOOLS = ("allclose", "array_equal", "array_equiv")
 # They return nothing, and the file is written when they return.
 _SAVES = ("save", "savez", "savez_compressed", "savetxt")
+# They read from an open file, which has to be where it was when NumPy reads in their place.
+_READS = ("load", "loadtxt", "genfromtxt", "fromfile")
 # A program may catch their errors at the call, so they wait.
 _MAY_FAIL = (
     "linalg.cholesky", "linalg.cond", "linalg.eigh", "linalg.eigvalsh", "linalg.inv",
@@ -32,6 +36,11 @@ _MAY_FAIL = (
 _FEW = 1024  # elements of a matrix for which the core calls NumPy's functions itself
 # NumPy looks at the values to find the dtype.
 _REAL_IF_THEY_CAN = ("linalg.eig", "linalg.eigvals")
+# They return named tuples.
+_NAMED = (
+    "linalg.eig", "linalg.eigh", "linalg.qr", "linalg.slogdet", "linalg.svd",
+    "unique_all", "unique_counts", "unique_inverse",
+)  # fmt: skip
 # They call a function of the program, or use up an iterator: a second call would be seen.
 _ONCE = ("apply_along_axis", "apply_over_axes", "fromfunction", "piecewise")
 # They return a forerun array for any arguments.
@@ -87,31 +96,58 @@ class Modules:
         forerun_module = self._own(path)
         special = self._special(path)
 
+        own: set[str] = set()
+
         def look_up(attribute: str) -> Any:
             """Return an attribute of a module on its first use."""
+            if attribute in own:  # asked for by another way than in the module, as by a module that copies its names
+                raise AttributeError(f"module {name!r} has no attribute {attribute!r}")
             found = special.get(attribute)
             if found is None:
-                numpy_object = getattr(numpy_module, attribute)
-                found = self.attribute(
-                    f"{path}.{attribute}".lstrip("."), getattr(forerun_module, attribute, None), numpy_object
-                )
+                found = self._attribute(path, attribute, numpy_module, forerun_module, module)
             setattr(module, attribute, found)
             return found
 
         vars(module).update(__getattr__=look_up, __dir__=lambda: dir(numpy_module))
+        for attribute, found in list(vars(numpy_module).items()):  # programs also read `vars(numpy)`
+            if not isinstance(found, types.ModuleType) and attribute not in vars(module):
+                look_up(attribute)
+        own.update(vars(module))
         return module
+
+    def _attribute(self, path: str, name: str, numpy_module: object, forerun_module: object, module: object) -> Any:
+        numpy_object = getattr(numpy_module, name)
+        first = getattr(numpy_object, "__name__", name)
+        if first != name and callable(numpy_object) and vars(numpy_module).get(first) is numpy_object:
+            return getattr(module, first)  # two names of one function, as `concat` and `concatenate`
+        return self.attribute(f"{path}.{name}".lstrip("."), getattr(forerun_module, name, None), numpy_object)
+
+    def counterpart(self, numpy_function: object) -> object:
+        """Return the program's function of the same name as NumPy's; the function itself if there is no other.
+
+        >>> from forerun.as_numpy.modules import Modules
+        >>> Modules(None, None).counterpart(len) is len
+        True
+        """
+        name, within = (getattr(numpy_function, key, None) or "" for key in ("__name__", "__module__"))
+        known = within.partition(".")[0] == "numpy" and getattr(sys.modules.get(within), name, None) is numpy_function
+        return getattr(self(within), name) if known else numpy_function
 
     def _own(self, path: str) -> Any:
         """The forerun module with the names of NumPy's, or None."""
         found: Any = np
         for part in path.split(".") if path else []:
             found = getattr(found, part, None)
-        return found if isinstance(found, types.ModuleType) and path != "random" else None
+        return found if isinstance(found, types.ModuleType) and not path.startswith("random") else None
+
+    @functools.cached_property
+    def _streams(self) -> dict[str, Any]:
+        return streams(self.is_program)
 
     def _special(self, path: str) -> dict[str, Any]:
         """Return replacements of NumPy's classes, and NumPy's own streams of random numbers."""
-        if path == "random":
-            return streams(self.is_program)
+        if path in ("random", "random.mtrand"):
+            return self._streams
         return arrays.classes(self.calls) if not path else {}
 
     def attribute(self, path: str, forerun_object: object, numpy_object: object) -> Any:
@@ -128,16 +164,22 @@ class Modules:
             return self._numpy_object(path, numpy_object)
         return self._function(path, forerun_object, numpy_object)
 
-    def _numpy_object(self, path: str, numpy_object: Any) -> Any:
+    def _numpy_object(self, path: str, numpy_object: Callable[..., Any]) -> Any:
         if isinstance(numpy_object, type) or _NUMPY_NAMES.get(path) == "":
             return numpy_object
         called = self.calls.always(path, numpy_object, _NUMPY_NAMES.get(path) or _LACKS)
         if isinstance(numpy_object, numpy.ufunc):
+            vars(called).update(_of_ufunc(numpy_object), numpy_function=numpy_object)
             for method in ("reduce", "accumulate", "outer", "at", "reduceat"):
                 setattr(called, method, self.calls.always(f"{path}.{method}", getattr(numpy_object, method), _LACKS))
-        return called
+        if not isinstance(called, types.FunctionType) or isinstance(numpy_object, numpy.ufunc):
+            return called
+        found = _core.Fallback(called, lambda *_: NotImplemented)
+        vars(found).update(__doc__=called.__doc__, __module__=called.__module__, numpy_function=numpy_object)
+        vars(found)["__reduce_ex__"] = lambda protocol: (unpickled, (path,))  # for pickles: by its name
+        return found
 
-    def _function(self, path: str, forerun_function: Any, numpy_function: Any) -> Any:
+    def _function(self, path: str, forerun_function: Any, numpy_function: Callable[..., Any]) -> Any:
         if path in _ONCE:
             return forerun_function
         few = None if path in _MAKES else numpy_function
@@ -145,19 +187,63 @@ class Modules:
             _changed(path, forerun_function, numpy_function), self.calls.instead(path, numpy_function), few,
             "dtypes" if path in _WITHOUT_CLASS else "classes",
         )  # fmt: skip
+        vars(found).update({name: getattr(numpy_function, name) for name in ("__doc__", "__module__")})
+        vars(found)["__signature__"] = Signature(numpy_function)
+        if isinstance(numpy_function, numpy.ufunc):
+            vars(found).update(_of_ufunc(numpy_function))
         vars(found)["numpy_function"] = numpy_function
         vars(found)["__reduce_ex__"] = lambda protocol: (unpickled, (path,))  # for pickles: by its name
         return found
 
 
+def _of_ufunc(ufunc: numpy.ufunc) -> dict[str, object]:
+    """Return the attributes of a ufunc that describe it, for a function of forerun's in its place."""
+    return {name: getattr(ufunc, name) for name in ("nin", "nout", "nargs", "ntypes", "types", "identity", "signature")}
+
+
 def _changed(path: str, forerun_function: Any, numpy_function: Any) -> Any:
     """Return forerun's function with NumPy's kind of result, or with errors at the call."""
+    if path in _NAMED:
+        return _with_names(_waiting(path, forerun_function, numpy_function), numpy_function)
     if path in _BOOLS:
         return functools.wraps(forerun_function)(lambda *args, **kwargs: bool(forerun_function(*args, **kwargs)))
     if path in _SAVES:
         return functools.wraps(forerun_function)(
             lambda *args, **kwargs: _waited(forerun_function(*args, **kwargs), None)
         )
+    if path in _READS:
+        return _rewinding(forerun_function)
+    return _waiting(path, forerun_function, numpy_function)
+
+
+def _rewinding(function: Callable[..., object]) -> Callable[..., object]:
+    """Return a function that leaves an open file where it was if it refuses the contents."""
+
+    def read(file: Any, *args: object, **kwargs: object) -> object:
+        before = file.tell() if getattr(file, "seekable", bool)() else None
+        try:
+            return function(file, *args, **kwargs)
+        except Exception:
+            if before is not None:
+                file.seek(before)
+            raise
+
+    return functools.wraps(function)(read)
+
+
+def _with_names(function: Callable[..., Any], numpy_function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function whose named tuples are of NumPy's classes."""
+    kind = functools.cache(lambda: type(numpy_function(numpy.eye(1))))
+
+    def named(*args: object, **kwargs: object) -> Any:
+        found = function(*args, **kwargs)
+        return kind()._make(found) if hasattr(found, "_fields") else found
+
+    return functools.wraps(function)(named)
+
+
+def _waiting(path: str, forerun_function: Callable[..., Any], numpy_function: Callable[..., Any]) -> Any:
+    """Return forerun's function with a wait for its success, if programs may catch its errors."""
     if path in _REAL_IF_THEY_CAN:
         return _in_the_call(
             functools.wraps(forerun_function)(lambda a: _real(a, _settled(forerun_function(a)))), numpy_function
@@ -167,7 +253,7 @@ def _changed(path: str, forerun_function: Any, numpy_function: Any) -> Any:
     return forerun_function
 
 
-def _in_the_call(forerun_function: Any, numpy_function: Any) -> Any:
+def _in_the_call(forerun_function: Callable[..., Any], numpy_function: Callable[..., Any]) -> Any:
     """Return a function that waits anyway: NumPy's, in the calling thread, for matrices that no gradient goes through.
 
     Stacks of matrices are left to forerun's, which shares them among the workers, and so are few elements, for which

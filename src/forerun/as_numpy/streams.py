@@ -33,9 +33,10 @@ def streams(is_program: Callable[[Any], bool]) -> dict[str, Any]:
     makers = {kind: _class(kind, is_program) for kind in _DRAWS}
     Generator, RandomState = makers[numpy.random.Generator], makers[numpy.random.RandomState]
 
+    @functools.wraps(numpy.random.default_rng)
     def default_rng(seed: Any = None) -> Any:
         """Return NumPy's generator, which draws forerun arrays."""
-        if isinstance(seed, Generator):
+        if issubclass(type(seed), Generator):
             return seed
         return Generator(numpy.random.default_rng(values(seed)).bit_generator)
 
@@ -46,7 +47,36 @@ def streams(is_program: Callable[[Any], bool]) -> dict[str, Any]:
             found[name] = _direct(name, function, None)(_drawing(name, function))
     for name in ("seed", "get_state", "set_state"):
         found[name] = _drawing(name, getattr(numpy.random, name))
+    found["_rand"] = _global_stream(RandomState, is_program)
     return found
+
+
+class _Kind(type):
+    """The class of the program's classes of generators: those that libraries made are instances of them as well."""
+
+    def __instancecheck__(cls, x: object) -> bool:
+        return isinstance(x, cls.__base__ or object) if "of_numpy" in vars(cls) else type.__instancecheck__(cls, x)
+
+
+def _global_stream(kind: type, is_program: Callable[[Any], bool]) -> Any:
+    """Return `numpy.random.mtrand._rand`, which programs use in place of a generator that they were not given.
+
+    kind: the program's `RandomState`. All draws are from NumPy's own object, as are those of `numpy.random.normal`.
+    """
+    stream = numpy.random.get_state.__self__  # type: ignore[attr-defined]
+
+    def method(name: str) -> Callable[..., Any]:
+        plain = getattr(stream, name)
+        drawing = _drawing(name, plain)
+
+        @functools.wraps(plain)
+        def drawn(self: object, *args: object, **kwargs: object) -> Any:
+            return (drawing if is_program(sys._getframe(1).f_globals) else plain)(*args, **kwargs)
+
+        return drawn
+
+    methods = {name: method(name) for name in (*_DRAWS[numpy.random.RandomState], "seed", "get_state", "set_state")}
+    return type(kind.__name__, (kind,), {**methods, "__module__": "numpy.random"})(stream._bit_generator)
 
 
 def _class(kind: type, is_program: Callable[[Any], bool]) -> type:
@@ -65,7 +95,8 @@ def _class(kind: type, is_program: Callable[[Any], bool]) -> type:
         direct_drawn: Callable[..., Any] = _direct(name, plain, is_program)(drawn)
         return direct_drawn
 
-    return type(kind.__name__, (kind,), {name: method(name) for name in _DRAWS[kind]} | {"__module__": "numpy.random"})
+    methods = {name: method(name) for name in _DRAWS[kind]}
+    return _Kind(kind.__name__, (kind,), {**methods, "__module__": "numpy.random", "of_numpy": True})
 
 
 def _direct(name: str, function: Callable[..., Any], is_program: Callable[[Any], bool] | None) -> Any:

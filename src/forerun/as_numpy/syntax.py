@@ -12,7 +12,7 @@ from .._array.numpy_methods import without_values
 from .._array.scalar import scalar
 from ..ops._base import core as _core
 from ..ops._base.convert import is_array
-from .conversion import Numpy, first_line
+from .conversion import Numpy, first_line, values
 
 if TYPE_CHECKING:
     from ..typing import Out
@@ -48,6 +48,16 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "getitem": _getitem, "setitem": _setitem,
 }  # fmt: skip
 _KEEP_ARRAY = ("getitem", "setitem")  # whose first operand is not converted
+_FEW = 4096  # elements for which memory is had in less time than a view that repeats one
+
+
+def _bare(x: Any) -> Any:
+    """Return NumPy's array or scalar with the dtype and shape of forerun's, and other values; others as they are."""
+    if isinstance(x, scalar):
+        return x.dtype.type()
+    if not is_array(x):
+        return x
+    return numpy.empty(x.shape, x.dtype) if x.size <= _FEW else without_values(x)
 
 
 class Syntax:
@@ -57,6 +67,8 @@ class Syntax:
         self._calls = calls
 
     def __call__(self, error: Exception | None, name: str, operands: tuple[Any, ...], out: Out) -> Any:
+        if isinstance(error, IndexError) and name in _KEEP_ARRAY:
+            _bare(operands[0])[values(operands[1])]  # raises NumPy's error: programs ask whether there is an element
         why = first_line(error) if error else f"{name}: operands must be numbers or arrays"
         given = tuple(x.numpy()[()] if isinstance(x, scalar) else x for x in operands)
         if name in _KEEP_ARRAY:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 import reprlib
 from collections.abc import Iterator, Sequence
@@ -41,6 +42,9 @@ __all__ = [
     "write_out",
 ]  # fmt: skip
 
+_MOST_AXES = 64
+_FEW = 16  # elements of a list that are looked at one by one
+_NUMBERS = frozenset((bool, int, float, complex))
 NOT_IN_PLACE = (
     "an array on the tape must not be written in place while recording; write x = x + 1 in place of x += 1, or write "
     "outside of autograd.record()"
@@ -113,7 +117,8 @@ def device_of(*values: Any) -> Device | None:
     for v in values:
         if is_array(v):
             return v.device
-        if isinstance(v, (list, tuple)) and (found := device_of(*v)) is not None:
+        looked_at = isinstance(v, (list, tuple)) and (len(v) <= _FEW or _has_arrays_inside(v))
+        if looked_at and (found := device_of(*v)) is not None:
             return found
     return None
 
@@ -133,7 +138,14 @@ def asarrays(*values: ArrayLike | None, op: str = "asarray") -> list[Array]:
     >>> [x if x is None else x.tolist() for x in asarrays([1, 2], None, asarray(3))]
     [[1, 2], None, 3]
     """
-    return [x if x is None or is_array(x) else asarray_like_device(x, *values, op=op) for x in values]  # type: ignore[misc]
+    if all(x is None or is_array(x) for x in values):
+        return list(values)  # type: ignore[arg-type]
+    devices = [device_of(x) for x in values]  # looked for once in each list
+    first = next((d for d in devices if d is not None), None)
+    return [
+        x if x is None or is_array(x) else asarray(x, device=d or first, op=op)  # type: ignore[misc]
+        for x, d in zip(values, devices)
+    ]
 
 
 def _numbers_of(op: str, x: ArrayLike, want: numpy.dtype | None) -> numpy.ndarray:
@@ -180,7 +192,24 @@ def _has_arrays(x: Any, wide: bool = False) -> bool:
     """Return whether there is an array in nested lists. wide: one of floating numbers in double precision."""
     if is_array(x):
         return not wide or x.dtype in (numpy.float64, numpy.complex128)
-    return isinstance(x, (list, tuple)) and any(_has_arrays(v, wide) for v in x)
+    return _has_arrays_inside(x) and (not wide or any(_has_arrays(v, wide) for v in x))
+
+
+def _has_arrays_inside(x: object) -> bool:
+    """Return whether nested lists have an array, by the types of the elements at each depth: there are few of them.
+
+    >>> _has_arrays_inside([[1, 2.5], [asarray(3)]]), _has_arrays_inside([[1, 2.5], 3])
+    (True, False)
+    """
+    elements: Sequence[Any] = x if isinstance(x, (list, tuple)) else ()
+    for _ in range(_MOST_AXES):
+        kinds = set(map(type, elements))
+        if _NUMBERS.issuperset(kinds):
+            return False
+        if any(issubclass(kind, _core.Array) for kind in kinds):
+            return True
+        elements = list(itertools.chain.from_iterable(v for v in elements if isinstance(v, (list, tuple))))
+    return False
 
 
 def _widened(x: Any) -> Any:

@@ -20,7 +20,7 @@ from ... import _core
 from . import above
 from .gradient_rules import Gradient, rules_of
 from .registry import reduced, register
-from .ufunc_text import Docstring, signature
+from .ufunc_text import Docstring, Signature, signature
 
 if TYPE_CHECKING:
     import numpy
@@ -68,6 +68,7 @@ def direct(entry: str, *data: Any) -> Callable[[F], F]:
     def make(function: F) -> F:
         wrapped: Any = _core.Function(entry, function, data)
         functools.update_wrapper(wrapped, function)
+        wrapped.__signature__ = Signature(function)
         wrapped.entry = entry, data
         return cast("F", wrapped)
 

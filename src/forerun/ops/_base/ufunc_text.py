@@ -1,14 +1,17 @@
-"""Docstrings and signatures of element-wise functions: the parts that all of them share."""
+"""Docstrings and signatures of functions: what element-wise ones share, and signatures found when asked for."""
 
 from __future__ import annotations
 
+import functools
 import inspect
-from typing import TYPE_CHECKING
+import types
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .primitive import Elementwise
 
-__all__ = ["Docstring", "docstring", "signature"]
+__all__ = ["Docstring", "Signature", "docstring", "signature"]
 
 _INPUTS = {1: "x", 2: "x1, x2", 3: "x1, x2, x3"}
 _TEXT = """{summary}
@@ -95,3 +98,30 @@ def signature(nin: int, nout: int) -> inspect.Signature:
     parameters += [make(name, make.KEYWORD_ONLY, annotation=of, default=value) for name, of, value in _OPTIONS]
     results = "Array" if nout == 1 else f"tuple[{', '.join(['Array'] * nout)}]"
     return inspect.Signature(parameters, return_annotation=results)
+
+
+class Signature(inspect.Signature):
+    """The signature of a function that another one stands for, which is found when it is asked for.
+
+    >>> Signature(lambda x, *, y=2: x), list(Signature(len).parameters)
+    (<Signature (x, *, y=2)>, ['obj'])
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+
+    @functools.cached_property
+    def _found(self) -> inspect.Signature:
+        return inspect.signature(self._function)
+
+    @property
+    def parameters(self) -> types.MappingProxyType[str, inspect.Parameter]:
+        return self._found.parameters
+
+    @property
+    def return_annotation(self) -> Any:
+        return self._found.return_annotation
+
+    def replace(self, **changes: Any) -> inspect.Signature:  # type: ignore[override]
+        """Return another signature with some parameters or another annotation of the result."""
+        return self._found.replace(**changes)

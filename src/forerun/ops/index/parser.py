@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from .._base import core as _core
-from .._base.convert import _has_arrays, asarray, cast, check_choice, ints_become_floats, is_array, is_real_float
+from .._base.convert import (
+    _has_arrays,
+    array_of_list,
+    asarray,
+    cast,
+    check_choice,
+    ints_become_floats,
+    is_array,
+    is_real_float,
+)
 from ..elementwise.arithmetic import maximum, minimum, remainder
 from ..shape.axis_order import moveaxis
 
@@ -66,8 +75,7 @@ def positions_from(op: str, e: Any, device: Device | None) -> Array:
     >>> positions_from("op", [True, False], None)
     array([ True, False])
     """
-    if not is_array(e) and _has_arrays(e):
-        e = asarray(e)
+    e = _listed(e)
     if is_array(e):
         if is_real_float(e.dtype) and ints_become_floats():
             e = cast(e, numpy.dtype("int64"))  # as MXNet does, whose integers are floats
@@ -77,6 +85,16 @@ def positions_from(op: str, e: Any, device: Device | None) -> Array:
     if found.dtype.kind not in "iub":
         raise IndexError(f"{op}: indices must be integers or bools, got {found.dtype}")
     return found
+
+
+def _listed(e: ArrayLike) -> Any:
+    """Return a list of integers as NumPy's array, one with arrays in it as forerun's, and others as they are."""
+    if not isinstance(e, (list, tuple)):
+        return e
+    read: Any = None if ints_become_floats() else array_of_list(e, None)
+    if read is not None:
+        return read.numpy() if read.size and read.dtype.kind in "iub" else e
+    return asarray(e) if _has_arrays(e) else e
 
 
 def _known(op: str, e: ArrayLike) -> numpy.ndarray:
@@ -244,7 +262,7 @@ def places_within(op: str, indices: ArrayLike, n: int, mode: str, device: Device
     [0, 2]
     """
     check_choice(op, "mode", mode, ("raise", "clip", "wrap"))
-    found = indices if is_array(indices) or not _has_arrays(indices) else asarray(indices)
+    found = _listed(indices)
     if not is_array(found):
         found = numpy.asarray(found)
         if not isinstance(indices, (numpy.ndarray, numpy.generic)) and (found.size == 0 or found.dtype.kind in "uO"):

@@ -234,7 +234,8 @@ def interp(
         fp = concatenate([fp[-1:], fp, fp[:1]])
         left = right = None
     plain = period is None and left is None and right is None and not _recorded(x, xp, fp)
-    if plain and x.size + 2 * xp.size <= _FEW and {a.dtype.name for a in (x, xp, fp)} == {"float64"}:
+    in_double = {a.dtype.name for a in (x, xp, fp)} == {"float64"} or (_core.numpy_rules() and fp.dtype.kind != "c")
+    if plain and x.size + 2 * xp.size <= _FEW and in_double:
         return host_op("interp", numpy.interp, [x, xp, fp], x.shape, "float64")
 
     def alone() -> Array:
