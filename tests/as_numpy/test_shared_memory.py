@@ -77,6 +77,29 @@ def test_functions_in_c_write_to_the_array(run: Run) -> None:
     assert names["found"] == (4.5, True, False)
 
 
+@pytest.mark.parametrize("elements", [4, 50_000])
+def test_functions_in_c_that_ask_for_a_writable_buffer_write_to_the_array(
+    elements: int, namespaces: list[dict[str, Any]]
+) -> None:
+    for space in namespaces:
+        exec(
+            "import io, struct\n"
+            "import numpy as np\n"
+            f"x = np.arange({elements}.0)\n"
+            "struct.pack_into('dd', x, 8, 1.5, 2.5)\n"
+            "io.BytesIO(struct.pack('d', 7.5)).readinto(x[3:4])\n"
+            "x += 1\n"
+            "found = x[:4].tolist(), x.sum()\n"
+            "x.flags.writeable = False\n"
+            "try: struct.pack_into('d', x, 0, 1.5)\n"
+            "except (TypeError, ValueError, BufferError) as error: locked = type(error)\n",
+            space,
+        )
+    for name in ("found", "locked"):
+        expected, found = (value_of(name, space) for space in namespaces)
+        assert found == expected, name
+
+
 @pytest.mark.filterwarnings("ignore:the matrix subclass")
 def test_masked_arrays_share_their_mask(namespaces: list[dict[str, Any]]) -> None:
     for space in namespaces:

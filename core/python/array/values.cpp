@@ -216,18 +216,25 @@ bool convertible(PyObject* self) {
   return done != nullptr;
 }
 
+// NumPy's array whose buffer is given. While forerun replaces NumPy, code that will write gets the memory itself.
+PyObject* buffer_owner(PyObject* self, int flags) {
+  const bool shared = numpy_rules && (flags & PyBUF_WRITABLE) && !is_scalar(self) && as_array(self)->array.writable();
+  if (!shared) return numpy(self, nullptr);
+  return guarded([&] { return numpy_alias(get_array("memoryview", self)); });
+}
+
 int get_buffer(PyObject* self, Py_buffer* view, int flags) {
   BlockingCall call("memoryview");
   Py_CLEAR(dropped.exception);
   if (!convertible(self)) return dropped.keep(self), view->obj = nullptr, -1;
   if (share_scalar(self, view, flags)) return 0;
-  PyObject* values = numpy(self, nullptr);
+  PyObject* values = buffer_owner(self, flags);
   if (!values) {
     if (!PyErr_ExceptionMatches(PyExc_Exception)) dropped.keep(self);
     return view->obj = nullptr, -1;
   }
   const bool shared = share_small(self, view, flags);
-  int result = shared ? 0 : PyObject_GetBuffer(values, view, flags);  // owned by `values`, read-only
+  int result = shared ? 0 : PyObject_GetBuffer(values, view, flags);  // owned by `values`
   Py_DECREF(values);
   return result;
 }
