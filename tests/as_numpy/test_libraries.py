@@ -239,7 +239,7 @@ def test_sparse_arrays_compute_with_arrays_of_forerun(run: Run, expression: str)
 
 SCIPY = """\
 import numpy as np
-from scipy.sparse import linalg
+from scipy.sparse import csc_matrix, linalg
 from scipy.spatial.transform import Rotation
 a, x = np.eye(3) * 2 + 0.1, np.arange(3.0)
 turn = Rotation.from_euler("z", np.array([[0.0], [1.0]]))
@@ -250,6 +250,9 @@ operator = linalg.LinearOperator((3, 3), matvec=lambda v: a @ v, dtype=float)
 @pytest.mark.parametrize(
     "expression",
     ["linalg.gmres(operator, x)[0].round(9)", "(operator @ x).tolist()", "linalg.cg(a, x, x0=x * 0)[0].round(9)",
+     "linalg.splu(csc_matrix(a)).solve(x).round(9).tolist()", "linalg.factorized(csc_matrix(a))(x).round(9).tolist()",
+     "linalg.spilu(csc_matrix(a)).solve(rhs=x, trans='T').round(9).tolist()", "linalg.spsolve(csc_matrix(a), x)",
+     "isinstance(linalg.splu(csc_matrix(a)), linalg.SuperLU)", "linalg.splu(csc_matrix(a)).L.toarray().tolist()",
      "turn.apply(x)", "turn[np.array([1])].as_quat()", "turn.mean(x[1:]).as_rotvec().round(9)",
      "Rotation(x + 1).as_quat()"],
 )  # fmt: skip

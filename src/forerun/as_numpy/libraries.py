@@ -45,6 +45,8 @@ ADAPTED: dict[str, tuple[str, ...] | None] = {
     "numba.core.interpreter": ("Interpreter",),
     "pytest": ("importorskip",),
 }  # fmt: skip
+# Functions with results that take NumPy's arrays alone: an object with a method `solve`, or that method.
+_SOLVERS = ("splu", "spilu", "factorized")
 _WRITERS = ("cv2",)  # modules with functions that write into arguments
 _BINARY = (
     "add", "sub", "mul", "truediv", "floordiv", "mod", "divmod", "pow", "matmul", "and", "or", "xor", "lshift", "rshift"
@@ -113,6 +115,9 @@ class Libraries:
         if module.startswith("numba."):
             return compiled.calling(function, self.values, self._is_program)
 
+        if module == "scipy.sparse.linalg" and function.__name__ in _SOLVERS:
+            function = self._solving(function)
+
         def call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             given: list[tuple[Any, numpy.ndarray]] = []
             named = {name: self.values(x, given if name == "out" else None) for name, x in kwargs.items()}
@@ -136,6 +141,16 @@ class Libraries:
             return self._module(modname) if numpys else found
 
         return importing
+
+    def _solving(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function that returns a solver for forerun's right sides."""
+
+        @functools.wraps(function)
+        def solving(*args: object, **kwargs: object) -> Any:
+            found = function(*args, **kwargs)
+            return functools.partial(_solved, found, self.values) if callable(found) else _Factors(found, self.values)
+
+        return solving
 
     def values(self, x: Any, given: list[tuple[Any, numpy.ndarray]] | None = None) -> Any:
         """Return NumPy's counterpart of an argument, also in tuples, lists, dicts and slices. Waits.
@@ -172,6 +187,24 @@ class Libraries:
             return self.values(function(*args, **kwargs))
 
         return returning
+
+
+def _solved(solve: Callable[..., Any], converted: Callable[[Any], Any], *args: Any, **kwargs: Any) -> Any:
+    return solve(*map(converted, args), **{name: converted(x) for name, x in kwargs.items()})
+
+
+class _Factors:
+    """SciPy's factors of a sparse matrix, whose method `solve` is in C. It is an instance of SciPy's class, too."""
+
+    def __init__(self, factors: Any, converted: Callable[[Any], Any]) -> None:
+        self._factors, self.solve = factors, functools.partial(_solved, factors.solve, converted)
+
+    @property
+    def __class__(self) -> type:
+        return type(self._factors)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._factors, name)
 
 
 def _found(module: types.ModuleType) -> Iterator[tuple[Any, str]]:
