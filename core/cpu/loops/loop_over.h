@@ -71,8 +71,7 @@ inline void loop_over_rows(const Loop& loop, int operands, const Dims& shape, co
                            char* const* args) {
   char* row[IterationSpace::kMaxOperands];
   intptr_t n = shape[1], steps[IterationSpace::kMaxOperands], pitches[IterationSpace::kMaxOperands];
-  for (int k = 0; k < operands; ++k)
-    row[k] = args[k], pitches[k] = (*strides[k])[0], steps[k] = (*strides[k])[1];
+  for (int k = 0; k < operands; ++k) row[k] = args[k], pitches[k] = (*strides[k])[0], steps[k] = (*strides[k])[1];
   if (loop.rows) return loop.rows(row, shape[0], n, steps, pitches, loop.data);
   for (int64_t i = 0; i < shape[0]; ++i) {
     loop.function(row, &n, steps, loop.data);

@@ -200,7 +200,7 @@ class _Factors:
         self._factors, self.solve = factors, functools.partial(_solved, factors.solve, converted)
 
     @property
-    def __class__(self) -> type:
+    def __class__(self) -> type:  # type: ignore[misc]
         return type(self._factors)
 
     def __getattr__(self, name: str) -> Any:
