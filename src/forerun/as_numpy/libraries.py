@@ -199,8 +199,8 @@ class _Factors:
     def __init__(self, factors: Any, converted: Callable[[Any], Any]) -> None:
         self._factors, self.solve = factors, functools.partial(_solved, factors.solve, converted)
 
-    @property
-    def __class__(self) -> type:  # type: ignore[misc]
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
         return type(self._factors)
 
     def __getattr__(self, name: str) -> Any:
