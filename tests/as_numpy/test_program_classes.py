@@ -13,7 +13,7 @@ import numpy
 import pytest
 
 from forerun import _core, as_numpy, np
-from tests.support.processes.as_numpy_program import Run, value_of
+from tests.support.processes.as_numpy_program import Run, values_with_both
 
 GIVEN = "import numpy as np\nx, s = np.arange(4.0), np.arange(4.0)[3]\n"
 LIBRARY = """\
@@ -258,7 +258,5 @@ np.maximum(o, x, out=np.empty(3).view(Overriding))
 @pytest.mark.filterwarnings("ignore:the matrix subclass")
 @pytest.mark.parametrize("expression", OF_DERIVED.splitlines())
 def test_classes_derived_from_arrays(expression: str, namespaces: list[dict[str, Any]]) -> None:
-    for space in namespaces:
-        exec(DERIVED, space)
-    expected, found = (value_of(expression, space) for space in namespaces)
+    expected, found = values_with_both(expression, namespaces, DERIVED)
     assert found == expected

@@ -9,7 +9,7 @@ from typing import Any
 import numpy
 import pytest
 
-from tests.support.processes.as_numpy_program import Run, value_of
+from tests.support.processes.as_numpy_program import Run, values_with_both
 
 # Classes as NumPy's documentation has them: functions are registered under the names that the program has for them.
 CLASSES = """\
@@ -66,9 +66,7 @@ m + 1, -m, np.arange(2) + m, divmod(m, 2)
 
 @pytest.mark.parametrize("expression", CALLS.splitlines())
 def test_classes_get_the_functions_that_the_program_knows(expression: str, namespaces: list[dict[str, Any]]) -> None:
-    for space in namespaces:
-        exec(CLASSES, space)
-    expected, found = (value_of(expression, space) for space in namespaces)
+    expected, found = values_with_both(expression, namespaces, CLASSES)
     assert found == expected
 
 
@@ -91,9 +89,7 @@ maker = Maker()
      "maker.norm()", "Maker.zeros(1), Maker.norm([3, 4])"],
 )  # fmt: skip
 def test_functions_as_attributes_of_classes(expression: str, namespaces: list[dict[str, Any]]) -> None:
-    for space in namespaces:
-        exec(ATTRIBUTES_OF_CLASSES, space)
-    expected, found = (value_of(expression, space) for space in namespaces)
+    expected, found = values_with_both(expression, namespaces, ATTRIBUTES_OF_CLASSES)
     assert found == expected
     assert "Error" not in found
 
@@ -112,7 +108,7 @@ hasattr(np, 'alltrue')
 
 @pytest.mark.parametrize("expression", NAMES.splitlines())
 def test_the_module_has_its_names_in_its_dict(expression: str, namespaces: list[dict[str, Any]]) -> None:
-    expected, found = (value_of(expression, space) for space in namespaces)
+    expected, found = values_with_both(expression, namespaces)
     assert found == expected
 
 
@@ -170,7 +166,7 @@ f.sum().astype('timedelta64'), f.sum().astype('U4'), f.sum().view('M8[s]'), f.su
 
 @pytest.mark.parametrize("expression", ATTRIBUTES.splitlines())
 def test_attributes_and_methods(expression: str, namespaces: list[dict[str, Any]]) -> None:
-    expected, found = (value_of(expression, space) for space in namespaces)
+    expected, found = values_with_both(expression, namespaces)
     assert found == expected
 
 
@@ -206,7 +202,7 @@ def test_streams_that_programs_share_with_libraries(expression: str, namespaces:
     for space in namespaces:
         exec(STREAMS, space)
         space.update(scipy_stream=numpy.random.RandomState(3), scipy_rng=numpy.random.default_rng(3))
-    expected, found = (value_of(expression, space) for space in namespaces)
+    expected, found = values_with_both(expression, namespaces)
     assert found == expected
     assert "Error" not in found
 
@@ -270,8 +266,6 @@ def saved(save, *args, **kwargs):
 
 @pytest.mark.parametrize("expression", FILES.splitlines())
 def test_open_files_are_read_from_where_they_were(expression: str, namespaces: list[dict[str, Any]]) -> None:
-    for space in namespaces:
-        exec(SAVED, space)
-    expected, found = (value_of(expression, space) for space in namespaces)
+    expected, found = values_with_both(expression, namespaces, SAVED)
     assert found == expected
     assert "Error" not in found

@@ -10,7 +10,7 @@ import pytest
 
 from forerun import _core, hybrid, np, npx, profiler
 from forerun.testing import closed_gate
-from tests.support.processes.as_numpy_program import Run, value_of
+from tests.support.processes.as_numpy_program import Run, values_with_both
 
 SHARING = """\
 x.view(Derived)
@@ -61,7 +61,7 @@ def test_what_is_written_to_one_is_seen_in_the_other(
             space,
         )
     for name in ("seen_in_view", "seen_in_x", "later"):
-        expected, found = (value_of(name, space) for space in namespaces)
+        expected, found = values_with_both(name, namespaces)
         assert found == expected, name
 
 
@@ -96,7 +96,7 @@ def test_functions_in_c_that_ask_for_a_writable_buffer_write_to_the_array(
             space,
         )
     for name in ("found", "locked"):
-        expected, found = (value_of(name, space) for space in namespaces)
+        expected, found = values_with_both(name, namespaces)
         assert found == expected, name
 
 
@@ -111,7 +111,7 @@ def test_masked_arrays_share_their_mask(namespaces: list[dict[str, Any]]) -> Non
             "found = masked.tolist(), matrix.tolist(), x.tolist(), mask.tolist()\n",
             space,
         )
-    expected, found = (value_of("found", space) for space in namespaces)
+    expected, found = values_with_both("found", namespaces)
     assert found == expected
 
 

@@ -9,7 +9,7 @@ import numpy
 import pytest
 
 from forerun import _core, as_numpy, np
-from tests.support.processes.as_numpy_program import Run, value_of
+from tests.support.processes.as_numpy_program import Run, value_of, values_with_both
 
 SAME = """\
 np.r_[['a'], f, 2], np.c_[x, [['a'], ['b']]], np.r_[np.array(['2020-01-01'], 'M8[D]')], np.r_[f, None]
@@ -247,7 +247,7 @@ def test_operands_of_derived_classes(expression: str, namespaces: list[dict[str,
             "matrix, masked = np.matrix([[1.0, 2.0, 3.0]]), np.ma.array([1.0, 2.0, 3.0], mask=[0, 1, 0])\n",
             space,
         )
-    expected, found = (value_of(expression, space) for space in namespaces)
+    expected, found = values_with_both(expression, namespaces)
     assert found == expected
 
 

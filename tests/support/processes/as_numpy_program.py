@@ -42,6 +42,13 @@ def value_of(expression: str, names: dict[str, Any]) -> str:
     return text.replace("ndarray at", "")
 
 
+def values_with_both(expression: str, namespaces: list[dict[str, Any]], program: str = "") -> tuple[str, ...]:
+    """Return its values with NumPy and with forerun, as text, after a program in both namespaces of with_both()."""
+    for space in namespaces:
+        exec(program, space)
+    return tuple(value_of(expression, space) for space in namespaces)
+
+
 @contextmanager
 def numpy_replaced(folder: Path) -> Iterator[None]:
     """Inside, files of the folder get forerun as NumPy."""
