@@ -66,19 +66,6 @@ inline bool are_long_rows(const Dims& shape, const Dims* const* strides, int ope
   return std::any_of(strides, strides + operands, [&](const Dims* s) { return (*s)[0] != shape[1] * (*s)[1]; });
 }
 
-// Rows of operands of one shape with two axes, each row from its first element to its last.
-inline void loop_over_rows(const Loop& loop, int operands, const Dims& shape, const Dims* const* strides,
-                           char* const* args) {
-  char* row[IterationSpace::kMaxOperands];
-  intptr_t n = shape[1], steps[IterationSpace::kMaxOperands], pitches[IterationSpace::kMaxOperands];
-  for (int k = 0; k < operands; ++k) row[k] = args[k], pitches[k] = (*strides[k])[0], steps[k] = (*strides[k])[1];
-  if (loop.rows) return loop.rows(row, shape[0], n, steps, pitches, loop.data);
-  for (int64_t i = 0; i < shape[0]; ++i) {
-    loop.function(row, &n, steps, loop.data);
-    for (int k = 0; k < operands; ++k) row[k] += pitches[k];
-  }
-}
-
 // All elements of operands of one non-empty shape, in any order. `strides` is overwritten.
 inline void loop_over_all(const Loop& loop, int operands, const Dims& shape, const Dims** strides, char** args) {
   if (shape.size() == 1) {
@@ -87,7 +74,7 @@ inline void loop_over_all(const Loop& loop, int operands, const Dims& shape, con
     return loop.function(args, &n, steps, loop.data);
   }
   if (shape.size() == 2 && are_long_rows(shape, strides, operands))
-    return loop_over_rows(loop, operands, shape, strides, args);
+    return loop_over(loop, operands, shape, strides, args, nullptr, 0, product(shape));
   const IterationSpace space = make_iteration_space(shape, strides, operands);
   for (int k = 0; k < operands; ++k) strides[k] = &space.strides[k];
   loop_over(loop, operands, space.shape, strides, args, nullptr, 0, product(space.shape));

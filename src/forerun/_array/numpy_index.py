@@ -5,14 +5,28 @@ from __future__ import annotations
 import dis
 import sys
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ..typing import Array
 
 __all__ = ["no_index"]
 
-_SUBSCRIPTS = ("BINARY_SUBSCR", "STORE_SUBSCR", "DELETE_SUBSCR")
+_NAMES = ("BINARY_SUBSCR", "BINARY_OP", "STORE_SUBSCR", "DELETE_SUBSCR")
+
+
+def _uses_subscripts(x: Any, key: Any) -> None:
+    x[key] = x[key]
+    del x[key]
+
+
+def _subscripts() -> frozenset[bytes]:
+    """Return the instructions that read, write and delete `x[key]`, which differ between Python's versions."""
+    code = _uses_subscripts.__code__
+    return frozenset(code.co_code[i.offset : i.offset + 2] for i in dis.get_instructions(code) if i.opname in _NAMES)
+
+
+_SUBSCRIPTS = _subscripts()
 
 
 def no_index(mask: Array) -> None:
@@ -29,8 +43,4 @@ def no_index(mask: Array) -> None:
 
 
 def _runs_subscript(frame: FrameType) -> bool:
-    for instruction in dis.get_instructions(frame.f_code):
-        if instruction.offset == frame.f_lasti:
-            name = instruction.opname
-            return name in _SUBSCRIPTS or (name == "BINARY_OP" and instruction.argrepr == "[]")
-    return False
+    return frame.f_code.co_code[frame.f_lasti : frame.f_lasti + 2] in _SUBSCRIPTS

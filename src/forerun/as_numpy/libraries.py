@@ -116,7 +116,7 @@ class Libraries:
             return compiled.calling(function, self.values, self._is_program)
 
         if module == "scipy.sparse.linalg" and function.__name__ in _SOLVERS:
-            function = self._solving(function)
+            function = self._solving(function, module)
 
         def call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             given: list[tuple[Any, numpy.ndarray]] = []
@@ -142,13 +142,15 @@ class Libraries:
 
         return importing
 
-    def _solving(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def _solving(self, function: Callable[..., Any], module: str) -> Callable[..., Any]:
         """Return a function that returns a solver for forerun's right sides."""
 
         @functools.wraps(function)
         def solving(*args: object, **kwargs: object) -> Any:
             found = function(*args, **kwargs)
-            return functools.partial(_solved, found, self.values) if callable(found) else _Factors(found, self.values)
+            if callable(found):
+                return self._adapted(found, module)
+            return _Factors(found, self._adapted(found.solve, module))
 
         return solving
 
@@ -189,15 +191,11 @@ class Libraries:
         return returning
 
 
-def _solved(solve: Callable[..., Any], converted: Callable[[Any], Any], *args: Any, **kwargs: Any) -> Any:
-    return solve(*map(converted, args), **{name: converted(x) for name, x in kwargs.items()})
-
-
 class _Factors:
     """SciPy's factors of a sparse matrix, whose method `solve` is in C. It is an instance of SciPy's class, too."""
 
-    def __init__(self, factors: Any, converted: Callable[[Any], Any]) -> None:
-        self._factors, self.solve = factors, functools.partial(_solved, factors.solve, converted)
+    def __init__(self, factors: Any, solve: Callable[..., Any]) -> None:
+        self._factors, self.solve = factors, solve
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
