@@ -17,11 +17,13 @@ class AtOnceRunner {
       : mutex_(mutex), ring_(ring), graph_(graph), notifier_(notifier), scheduler_(scheduler), executor_(executor),
         recorder_(recorder), settings_(settings) {}
 
+  static constexpr uint32_t kMostCost = 4000;  // ns: handing an op over, and waiting for it, costs more
+
   // Whether immediate execution is possible now, and no profile is recorded.
   bool works() const { return may() && !recorder_.on(); }
   // Whether the op costs less than handing it to another thread, no op in flight uses its results, and its operands are
   // computed without a failure.
-  bool fits(Op& op) { return op.cost <= kAtOnceCost && may_run(op); }
+  bool fits(Op& op) { return op.cost <= kMostCost && may_run(op); }
   // Runs it in this thread; an error poisons its outputs, or is left to the caller. False: it has not run, because
   // memory is exhausted or it needs a thread of the engine.
   bool run(Op& op);
@@ -35,7 +37,6 @@ class AtOnceRunner {
   uint64_t without_number() const { return count - numbered_; }
 
  private:
-  static constexpr uint32_t kAtOnceCost = 4000;  // ns: less than handing it over costs, and waiting for it
   // The most bytes that an immediate write may copy to keep the old values for a NumPy view.
   static constexpr size_t kMostCopied = 1 << 14;
 

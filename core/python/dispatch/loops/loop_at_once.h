@@ -12,9 +12,6 @@
 
 namespace forerun {
 
-// The maximum estimated time of a loop that needs no operation, in eighths of a nanosecond.
-inline constexpr int64_t kLoopAtOnce = 8000;
-
 inline char* given_room(const Array& to) { return room_at_once(to); }
 
 // Runs the loop over dense operands now, if that is possible; false: it has not run. `to` may be one of the inputs,
@@ -38,7 +35,8 @@ inline bool loop_at_once(const Signature& s, const Operand* inputs, int n_in, co
 }
 
 inline bool fits_loop_at_once(const Signature& s, int64_t n, int operands) {
-  return n * operands * s.loop.eighths <= kLoopAtOnce && !s.loop.may_throw && may_work_at_once();
+  return n * operands * s.loop.eighths <= int64_t{8} * AtOnceRunner::kMostCost && !s.loop.may_throw &&
+         may_work_at_once();
 }
 
 // As loop_at_once(), for operands of any layout, which are broadcast to the shape of `to`.
