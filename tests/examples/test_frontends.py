@@ -13,7 +13,7 @@ from tests.support.paths import ROOT
 from tests.support.processes.subprocesses import environment
 
 FOLDER = ROOT / "examples" / "frontends"
-# Julia's bridges to Python, and how each is told which one to start.
+# Julia's bridges to Python, and the settings that choose which one each starts.
 JULIAS = {
     "PythonCall": {"JULIA_CONDAPKG_BACKEND": "Null", "JULIA_PYTHONCALL_EXE": sys.executable},
     "PyCall": {"PYCALL_JL_RUNTIME_PYTHON": sys.executable},
