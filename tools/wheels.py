@@ -15,6 +15,7 @@ import sys
 import tarfile
 import tomllib
 from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import debian_pythons
@@ -136,32 +137,47 @@ def c_library(machine: str) -> Path:
     return place
 
 
-def build_settings(python: Path, version: str, machine: str, stub: Path | None) -> dict[str, str]:
-    """Give the environment variables that make scikit-build-core build for `machine`."""
+def compilers(machine: str) -> dict[str, str]:
+    """Give the environment variables that choose the compilers for `machine` and the libraries to link."""
     triplet = MACHINES[machine]
-    settings = {
-        "CC": f"{triplet}-gcc",
-        "CXX": f"{triplet}-g++",
-        "LDFLAGS": f"-static-libstdc++ -Wl,--exclude-libs,ALL -L{c_library(machine)}",
-    }
-    if shutil.which("ccache"):
-        settings |= {"CMAKE_CXX_COMPILER_LAUNCHER": "ccache", "CCACHE_BASEDIR": str(WORK), "CCACHE_NOHASHDIR": "1"}
+    flags = f"-static-libstdc++ -Wl,--exclude-libs,ALL -L{c_library(machine)}"
+    return {"CC": f"{triplet}-gcc", "CXX": f"{triplet}-g++", "LDFLAGS": flags}
+
+
+def target(machine: str) -> dict[str, object]:
+    """Give the variables of CMake for `machine`; none for this one."""
+    return {} if machine == HERE else {"CMAKE_SYSTEM_NAME": "Linux", "CMAKE_SYSTEM_PROCESSOR": machine}
+
+
+def options(variables: dict[str, object]) -> list[str]:
+    """Write variables as CMake's arguments."""
+    return [f"-D{name}={value}" for name, value in variables.items()]
+
+
+def build_core(source: Path, python: Path, machine: str) -> Path:
+    """Compile the part that does not know Python, once for the wheels of a processor, and return its library."""
+    folder = WORK / f"core-{machine}"
+    shutil.rmtree(folder, ignore_errors=True)
+    cmake, ninja = python.parent / "cmake", python.parent / "ninja"
+    wanted = options(target(machine) | {"FORERUN_PYTHON": "OFF", "CMAKE_MAKE_PROGRAM": ninja})
+    run(cmake, "-G", "Ninja", "-S", source, "-B", folder, *wanted, env=os.environ | compilers(machine))
+    run(cmake, "--build", folder)
+    return folder / "libforerun_core.a"
+
+
+def build_settings(python: Path, version: str, machine: str, stub: Path | None, core: Path) -> dict[str, str]:
+    """Give the environment variables that make scikit-build-core build for `machine`."""
+    settings, cmake = compilers(machine), target(machine) | {"FORERUN_CORE": core}
     if machine != HERE:
         blas = WORK / f"blas-{machine}"
         foreign = ["--no-deps", "--only-binary=:all:", "--platform", f"manylinux2014_{machine}", "--upgrade"]
         run(*pip(python), "install", *foreign, "--target", blas, "scipy-openblas32")
-        cmake = {
-            "CMAKE_SYSTEM_NAME": "Linux",
-            "CMAKE_SYSTEM_PROCESSOR": machine,
-            "FORERUN_STUB": stub,
-            "FORERUN_BLAS_DIR": blas / "scipy_openblas32/lib",
-        }
+        cmake |= {"FORERUN_STUB": stub, "FORERUN_BLAS_DIR": blas / "scipy_openblas32/lib"}
         settings |= {
             "_PYTHON_HOST_PLATFORM": f"linux-{machine}",
-            "SETUPTOOLS_EXT_SUFFIX": f".cpython-{version.replace('.', '')}-{triplet}.so",
-            "CMAKE_ARGS": " ".join(f"-D{name}={value}" for name, value in cmake.items()),
+            "SETUPTOOLS_EXT_SUFFIX": f".cpython-{version.replace('.', '')}-{MACHINES[machine]}.so",
         }
-    return settings
+    return settings | {"CMAKE_ARGS": " ".join(options(cmake))}
 
 
 def build_sdist() -> Path:
@@ -188,8 +204,8 @@ def unpacked(sdist: Path) -> Path:
     return next(source.iterdir())
 
 
-def build(source: Path, version: str, machine: str) -> Path | None:
-    """Build, check and name one wheel; None where there is no interpreter."""
+def build(source: Path, version: str, machine: str, cores: dict[str, Path]) -> Path | None:
+    """Build, check and name one wheel; None where there is no interpreter. `cores`: what build_core has built."""
     python = environment(version, f"build-{version}", build_requirements())
     if python is None:
         return None
@@ -199,7 +215,9 @@ def build(source: Path, version: str, machine: str) -> Path | None:
     stub = WORK / f"cmake-{version}-{HERE}" / "_core.pyi"
     if machine != HERE and not stub.exists():
         raise SystemExit(f"wheels: {short(version)}-{HERE} must be built first, which makes _core.pyi")
-    settings = {**build_settings(python, version, machine, stub), "PATH": f"{python.parent}:{os.environ['PATH']}"}
+    core = cores[machine] = cores.get(machine) or build_core(source, python, machine)
+    settings = build_settings(python, version, machine, stub, core)
+    settings["PATH"] = f"{python.parent}:{os.environ['PATH']}"
     wheel = [*pip(python), "wheel", "--no-build-isolation", "--no-deps"]
     run(*wheel, "-w", raw, f"-Cbuild-dir={folder}", source, env=os.environ | settings)
     if found := unversioned(folder, machine):
@@ -264,22 +282,34 @@ def try_emulated(wheel: Path, version: str, machine: str, numpy: str) -> str:
     return run(*emulated, ROOT / "tools/smoke.py", cwd=WORK, env={**os.environ, "PYTHONPATH": str(packages)}).strip()
 
 
+def report(wheel: Path, version: str, machine: str) -> None:
+    """Try a wheel with two versions of NumPy; print a line for each result."""
+    print(f"{wheel.name}  {wheel.stat().st_size / 1e6:.1f} MB", flush=True)
+    for numpy in (f"=={OLDEST_NUMPY[version]}", ">=2,<3"):
+        print(f"  {try_wheel(wheel, version, machine, numpy)}", flush=True)
+
+
 def main(names: Sequence[str]) -> None:
-    """Build the named wheels, or all of them; print a line for each result."""
+    """Build the named wheels, or all of them, and try each while the next is built."""
     pairs = matrix(names)
     DIST.mkdir(exist_ok=True)
     WORK.mkdir(parents=True, exist_ok=True)
     sdist = build_sdist()
     print(f"{sdist.name}  {sdist.stat().st_size / 1e6:.1f} MB", flush=True)
     source = unpacked(sdist)
-    for version, machine in pairs:
-        wheel = build(source, version, machine)
-        if wheel is None:
-            print(f"{tag(version, machine)}  not built: no CPython {version} with headers", flush=True)
-            continue
-        print(f"{wheel.name}  {wheel.stat().st_size / 1e6:.1f} MB", flush=True)
-        for numpy in (f"=={OLDEST_NUMPY[version]}", ">=2,<3"):
-            print(f"  {try_wheel(wheel, version, machine, numpy)}", flush=True)
+    cores: dict[str, Path] = {}
+    with ThreadPoolExecutor(1) as worker:
+        trials: list[Future[None]] = []
+        for version, machine in pairs:
+            wheel = build(source, version, machine, cores)
+            for trial in trials:
+                trial.result()  # raises where that wheel does not work
+            if wheel is None:
+                print(f"{tag(version, machine)}  not built: no CPython {version} with headers", flush=True)
+            else:
+                trials = [worker.submit(report, wheel, version, machine)]
+        for trial in trials:
+            trial.result()
 
 
 if __name__ == "__main__":

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import struct
 from typing import Any
 
 import numpy
 import pytest
 
 from forerun import np
+from tests.support.engine.waiting import result_without_waiting
 
 SIZES = (0, 1, 3, 8, 9, 100, 10_000)
 
@@ -37,3 +39,15 @@ def test_bytes_are_numpys(n: int, dtype: str) -> None:
         assert hashlib.sha1(y).digest() == hashlib.sha1(y.asnumpy()).digest()
         if y.size:
             assert numpy.frombuffer(y, dtype).tolist() == y.tolist()
+
+
+def test_a_buffer_for_writing_is_refused_without_a_wait() -> None:
+    """Julia's PyCall asks the result of each call for one."""
+    x = np.zeros(3)
+
+    def write() -> None:
+        y = x + 1
+        with pytest.raises(TypeError, match="read-write"):
+            struct.pack_into("f", y, 0, 1.0)
+
+    result_without_waiting(write)

@@ -97,6 +97,66 @@ class TestMatrix:
         assert PROJECT["project"]["requires-python"] == f">={wheels.versions()[0]}"
 
 
+class TestBuild:
+    def test_the_core_is_compiled_once_for_each_processor(self, monkeypatch, tmp_path):
+        built, settings = [], []
+
+        def run(*command, env=None):
+            if "--build" in command:
+                built.append(command[-1])
+            elif "wheel" in command:
+                settings.append(env["CMAKE_ARGS"].split())
+
+        (tmp_path / "any.whl").touch()
+        monkeypatch.setattr(wheels, "WORK", tmp_path)
+        monkeypatch.setattr(wheels, "DIST", tmp_path / "dist")
+        monkeypatch.setattr(wheels, "HERE", "x86_64")
+        monkeypatch.setattr(wheels, "environment", lambda version, name, requirements: tmp_path / name / "bin/python")
+        monkeypatch.setattr(wheels, "c_library", lambda machine: tmp_path)
+        monkeypatch.setattr(wheels, "pip", lambda python: ["pip"])
+        monkeypatch.setattr(wheels, "run", run)
+        monkeypatch.setattr(wheels, "unversioned", lambda folder, machine: [])
+        monkeypatch.setattr(wheels, "repair", lambda raw, name, machine: tmp_path / "any.whl")
+        monkeypatch.setattr(wheels.shutil, "rmtree", lambda *_, **__: None)
+        for version in ("3.12", "3.13"):
+            (tmp_path / f"cmake-{version}-x86_64").mkdir()
+            (tmp_path / f"cmake-{version}-x86_64/_core.pyi").touch()
+        cores: dict[str, wheels.Path] = {}
+        for machine in ("x86_64", "aarch64"):
+            for version in ("3.12", "3.13"):
+                wheels.build(tmp_path, version, machine, cores)
+        assert built == [tmp_path / "core-x86_64", tmp_path / "core-aarch64"]
+        x86, arm = (f"-DFORERUN_CORE={folder}/libforerun_core.a" for folder in built)
+        assert [x86 in found for found in settings] == [True, True, False, False]
+        assert [arm in found for found in settings] == [False, False, True, True]
+        assert ["-DCMAKE_SYSTEM_PROCESSOR=aarch64" in found for found in settings] == [False, False, True, True]
+
+    def test_a_wheel_that_does_not_work_ends_the_program(self, monkeypatch, tmp_path, capsys):
+        (sdist := tmp_path / "forerun-1.tar.gz").touch()
+        built = []
+
+        def build(source, version, machine, cores):
+            built.append(version)
+            (wheel := tmp_path / f"{version}.whl").touch()
+            return None if version == "3.12" else wheel
+
+        def try_wheel(wheel, version, machine, numpy):
+            if version == "3.13":
+                raise SystemExit("it does not work")
+            return f"works with NumPy {numpy}"
+
+        for name, value in {"DIST": tmp_path, "WORK": tmp_path, "build": build, "try_wheel": try_wheel}.items():
+            monkeypatch.setattr(wheels, name, value)
+        monkeypatch.setattr(wheels, "build_sdist", lambda: sdist)
+        monkeypatch.setattr(wheels, "unpacked", lambda sdist: tmp_path)
+        with pytest.raises(SystemExit, match="it does not work"):
+            wheels.main([])
+        assert built == ["3.11", "3.12", "3.13", "3.14"]  # the wheel of 3.13 is tried while that of 3.14 is built
+        printed = capsys.readouterr().out
+        assert "3.11.whl  0.0 MB\n  works with NumPy ==2.0.0\n  works with NumPy >=2,<3\n" in printed
+        assert "cp312-cp312-manylinux_2_28_x86_64  not built: no CPython 3.12 with headers\n" in printed
+
+
 class TestChecks:
     @pytest.mark.parametrize(("minor", "fits"), [(17, True), (27, True), (28, True), (29, False), (35, False)])
     def test_compatible_platform_tags(self, minor, fits):

@@ -184,7 +184,7 @@ void fill_buffer(PyObject* self, Py_buffer* view, const char* values) {
 // NumPy requests the buffer of each element of a list.
 bool share_scalar(PyObject* self, Py_buffer* view, int flags) {
   const Array& a = as_array(self)->array;
-  const char* format = is_scalar(self) && !(flags & PyBUF_WRITABLE) ? struct_format(a.layout.dtype) : nullptr;
+  const char* format = is_scalar(self) ? struct_format(a.layout.dtype) : nullptr;
   const char* value = format ? looked_at_once(a) : nullptr;
   if (!value) return false;
   fill_buffer(self, view, value);
@@ -216,16 +216,23 @@ bool convertible(PyObject* self) {
   return done != nullptr;
 }
 
-// NumPy's array whose buffer is given. While forerun replaces NumPy, code that will write gets the memory itself.
+// Whether code that will write gets the memory itself: while forerun replaces NumPy.
+bool lends_memory(PyObject* self) { return numpy_rules && !is_scalar(self) && as_array(self)->array.writable(); }
+
+// NumPy's array whose buffer is given.
 PyObject* buffer_owner(PyObject* self, int flags) {
-  const bool shared = numpy_rules && (flags & PyBUF_WRITABLE) && !is_scalar(self) && as_array(self)->array.writable();
-  if (!shared) return numpy(self, nullptr);
+  if (!(flags & PyBUF_WRITABLE)) return numpy(self, nullptr);
   return guarded([&] { return numpy_alias(get_array("memoryview", self)); });
 }
 
 int get_buffer(PyObject* self, Py_buffer* view, int flags) {
-  BlockingCall call("memoryview");
   Py_CLEAR(dropped.exception);
+  if ((flags & PyBUF_WRITABLE) && !lends_memory(self)) {
+    // Without a wait: Julia's PyCall asks each result of a call for such a buffer. The words are NumPy's.
+    PyErr_SetString(PyExc_ValueError, "buffer source array is read-only");
+    return view->obj = nullptr, -1;
+  }
+  BlockingCall call("memoryview");
   if (!convertible(self)) return dropped.keep(self), view->obj = nullptr, -1;
   if (share_scalar(self, view, flags)) return 0;
   PyObject* values = buffer_owner(self, flags);
