@@ -374,3 +374,28 @@ def test_unpickled_in_another_process() -> None:
     done = subprocess.run([sys.executable, "-c", program], input=text, capture_output=True, timeout=100, check=True)
     assert done.stdout.decode().strip() == "[0.0, 2.0]"
     assert _core.unseen_failures() == []
+
+
+class TestClass:
+    """The class as a function, as programs for NumPy call it."""
+
+    def test_it_makes_an_array_of_any_values(self):
+        x = np.ndarray((2, 3), dtype="int32")
+        assert (x.shape, x.dtype) == ((2, 3), "int32")
+        assert np.ndarray(4).dtype == np.empty(4).dtype
+        x[...] = 7
+        assert x.tolist() == [[7] * 3] * 2
+
+    @pytest.mark.parametrize(
+        "more", [{"buffer": bytearray(8)}, {"buffer": numpy.zeros(3)}, {"offset": 4}, {"strides": (4,)}]
+    )
+    def test_it_views_no_other_memory(self, more):
+        with pytest.raises(TypeError, match="ndarray: there must be no buffer, offset or strides, got"):
+            np.ndarray((2,), **more)
+
+    def test_a_derived_class_makes_none(self):
+        class Derived(np.ndarray):
+            pass
+
+        with pytest.raises(TypeError, match="Derived: a class derived from ndarray must not be called"):
+            Derived(3)

@@ -12,6 +12,7 @@ from ..autograd import backward_pass, leaf
 from ..ops._base import convert
 from ..ops._base import core as _core
 from ..ops._base.primitive import direct
+from ..ops.create import fill as filling
 from ..ops.elementwise import arithmetic, rounding, select
 from ..ops.index import diagonal as diagonals
 from ..ops.index import getitem as indexing
@@ -37,7 +38,7 @@ from .mxnet_methods import MxnetMethods
 from .numpy_methods import NumpyMethods
 
 if TYPE_CHECKING:
-    from ..typing import Array, ArrayLike, Axis, DTypeLike, Out
+    from ..typing import Array, ArrayLike, Axis, DTypeLike, Out, Shape
 
 __all__ = ["ndarray"]
 
@@ -50,9 +51,22 @@ def _extents(args: tuple[Any, ...]) -> Any:
 class ArrayClass(type):
     """The metaclass of the array class, which `forerun.as_numpy` replaces."""
 
+    def __call__(
+        cls, shape: Shape, dtype: DTypeLike = None, buffer: None = None, offset: int = 0, strides: None = None,
+        order: str = "C",
+    ) -> Any:  # fmt: skip
+        """Return a new array of any values, as `forerun.np.empty` does. There are no views of other memory."""
+        if cls is not ndarray:
+            raise TypeError(f"{cls.__name__}: a class derived from ndarray must not be called, got a call")
+        if buffer is not None or strides is not None or offset != 0:
+            raise TypeError(f"ndarray: there must be no buffer, offset or strides, got buffer {type(buffer).__name__}")
+        return filling.empty(shape, dtype, order)
+
 
 class ndarray(NumpyMethods, MxnetMethods, _core.Array, metaclass=ArrayClass):
     """An array of numbers that may not be computed yet. Made by the functions of `forerun.np`.
+
+    `ndarray(shape, dtype)` is `np.empty(shape, dtype)`.
 
     Every method returns at once but those that hand out values: `wait`, `asnumpy`, `item`, `tolist`,
     `print`, `float(x)`, `bool(x)` and the like wait for the values, and raise the error of their computation.
