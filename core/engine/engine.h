@@ -98,7 +98,7 @@ class Engine {
   Executor executor{mutex_, pool, failures, recorder};
   Dispatcher dispatcher{mutex_, ring, producer, graph, notifier, scheduler, pool, relief, executor};
   Waiter waiter{ring, producer, notifier, pool, relief, dispatcher, scheduler};
-  AtOnceRunner at_once{mutex_, ring, graph, notifier, scheduler, executor, recorder, passes};
+  AtOnceRunner at_once{mutex_, ring, producer, graph, notifier, scheduler, executor, recorder, passes};
   TaskWaits task_waits{mutex_};
   Introspection introspection{mutex_, ring, devices, graph, failures, scheduler, dispatcher, waiter, at_once, trace};
 };

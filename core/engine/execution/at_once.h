@@ -12,18 +12,20 @@ namespace forerun {
 // By the front end, with its lock.
 class AtOnceRunner {
  public:
-  AtOnceRunner(EngineMutex& mutex, SubmissionRing& ring, DependencyGraph& graph, Notifier& notifier,
+  AtOnceRunner(EngineMutex& mutex, SubmissionRing& ring, Producer& producer, DependencyGraph& graph, Notifier& notifier,
                const Scheduler& scheduler, Executor& executor, OpRecorder& recorder, const PassSettings& settings)
-      : mutex_(mutex), ring_(ring), graph_(graph), notifier_(notifier), scheduler_(scheduler), executor_(executor),
-        recorder_(recorder), settings_(settings) {}
+      : mutex_(mutex), ring_(ring), producer_(producer), graph_(graph), notifier_(notifier), scheduler_(scheduler),
+        executor_(executor), recorder_(recorder), settings_(settings) {}
 
-  static constexpr uint32_t kMostCost = 4000;  // ns: handing an op over, and waiting for it, costs more
+  // Whether an op that costs that many ns takes less time than handing it over; or, if the program will wait, than
+  // handing it over and waiting for its end.
+  bool is_small(int64_t ns) { return ns <= kMostCost || (ns <= kMostBeforeWait && producer_.will_wait()); }
 
   // Whether immediate execution is possible now, and no profile is recorded.
   bool works() const { return may() && !recorder_.on(); }
   // Whether the op costs less than handing it to another thread, no op in flight uses its results, and its operands are
   // computed without a failure.
-  bool fits(Op& op) { return op.cost <= kMostCost && may_run(op); }
+  bool fits(Op& op) { return op.cost <= kMostBeforeWait && may_run(op) && is_small(op.cost); }
   // Runs it in this thread; an error poisons its outputs, or is left to the caller. False: it has not run, because
   // memory is exhausted or it needs a thread of the engine.
   bool run(Op& op);
@@ -37,6 +39,7 @@ class AtOnceRunner {
   uint64_t without_number() const { return count - numbered_; }
 
  private:
+  static constexpr int64_t kMostCost = 4000, kMostBeforeWait = 12'000;
   // The most bytes that an immediate write may copy to keep the old values for a NumPy view.
   static constexpr size_t kMostCopied = 1 << 14;
 
@@ -46,6 +49,7 @@ class AtOnceRunner {
 
   EngineMutex& mutex_;
   SubmissionRing& ring_;
+  Producer& producer_;
   DependencyGraph& graph_;
   Notifier& notifier_;
   const Scheduler& scheduler_;

@@ -15,13 +15,16 @@ namespace {
 constexpr uint64_t kKeepsFor = 12'000'000, kActiveFor = 250'000;
 // In cycles, some 25 us: a program that mostly waits does so this soon after the first op of a burst.
 constexpr uint64_t kSoon = 60'000;
+constexpr int kBelieved = 32;  // ops
 // The time that the program may take from one op to the next, in let_submit(); and the interval of the worker's reads.
 constexpr uint64_t kLeastQuiet = 6000, kMostQuiet = 150'000, kLook = 1000;
 
 }  // namespace
 
 void Producer::waits() {
-  waits_soon_.store(cycles() - begun_.load(std::memory_order_relaxed) < kSoon, std::memory_order_relaxed);
+  const bool soon = cycles() - begun_.load(std::memory_order_relaxed) < kSoon;
+  waits_soon_.store(soon, std::memory_order_relaxed);
+  believed_.store(soon ? kBelieved : 0, std::memory_order_relaxed);
 }
 
 void Producer::resumes() {

@@ -35,8 +35,7 @@ inline bool loop_at_once(const Signature& s, const Operand* inputs, int n_in, co
 }
 
 inline bool fits_loop_at_once(const Signature& s, int64_t n, int operands) {
-  return n * operands * s.loop.eighths <= int64_t{8} * AtOnceRunner::kMostCost && !s.loop.may_throw &&
-         may_work_at_once();
+  return !s.loop.may_throw && Engine::get().at_once.is_small(n * operands * s.loop.eighths / 8) && may_work_at_once();
 }
 
 // As loop_at_once(), for operands of any layout, which are broadcast to the shape of `to`.
