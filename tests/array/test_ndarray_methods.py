@@ -399,3 +399,28 @@ class TestClass:
 
         with pytest.raises(TypeError, match="Derived: a class derived from ndarray must not be called"):
             Derived(3)
+
+    def test_the_shape_is_set_in_place(self):
+        x = np.arange(6)
+        view, late = x[:], x * 2
+        x.shape = 2, -1
+        x[1, 0] = 70
+        assert (x.shape, view.tolist(), late.tolist()) == ((2, 3), [0, 1, 2, 70, 4, 5], [0, 2, 4, 6, 8, 10])
+        x.shape = 6
+        assert x.tolist() == view.tolist()
+
+    def test_a_shape_that_cannot_be_set(self):
+        x = np.arange(6).reshape(2, 3)
+        with pytest.raises(AttributeError, match="shape: must be set without a copy"):
+            x.T.shape = (6,)
+        with pytest.raises(ValueError, match="must hold 6 elements"):
+            x.shape = (4,)
+        with pytest.raises(AttributeError, match="neither a scalar"):
+            x[0, 0].shape = (1,)
+        with autograd.record():
+            y = np.ones(4)
+            y.attach_grad()
+            z = y * 2
+            with pytest.raises(AttributeError, match="on the tape"):
+                z.shape = (2, 2)
+        assert (x.shape, z.shape) == ((2, 3), (4,))

@@ -13,6 +13,7 @@
 #include "python/front_end.h"
 #include "python/object/array_object.h"
 #include "python/object/conversion/dtypes.h"
+#include "python/object/scalar.h"
 #include "python/runtime/errors/errors.h"
 #include "python/runtime/interpreter/package_functions.h"
 #include "python/runtime/submission/devices.h"
@@ -36,6 +37,24 @@ PyObject* tuple_of(const Dims& dims) {
 }
 
 PyObject* get_shape(PyObject* s, void*) { return tuple_of(layout_of(s).shape); }
+// The same memory with other extents.
+int put_shape(PyObject* s, PyObject* shape, void*) {
+  if (!shape || is_scalar(s) || as_array(s)->node) {
+    PyErr_SetString(PyExc_AttributeError, "shape: must be set of an array that is neither a scalar nor on the tape");
+    return -1;
+  }
+  PyObject* seen = PyObject_CallMethod(s, "reshape", "O", shape);
+  if (!seen) return -1;
+  const Array &from = as_array(seen)->array, &to = as_array(s)->array;
+  const bool same = from.storage() == to.storage() || to.layout.size == 0;
+  if (same)
+    as_array(s)->array = Array(from);
+  else
+    PyErr_Format(PyExc_AttributeError, "shape: must be set without a copy, got %R for an array that is not in one piece",
+                 shape);
+  Py_DECREF(seen);
+  return same ? 0 : -1;
+}
 PyObject* get_strides(PyObject* s, void*) { return tuple_of(layout_of(s).strides); }
 PyObject* get_ndim(PyObject* s, void*) { return PyLong_FromLong(layout_of(s).ndim()); }
 PyObject* get_size(PyObject* s, void*) { return PyLong_FromLongLong(layout_of(s).size); }
@@ -62,7 +81,7 @@ int put_node(PyObject* s, PyObject* node, void*) {
 
 PyGetSetDef attributes[] = {
     {"__class__", exclusive<get_class>, nullptr, "The class of the array.", nullptr},
-    {"shape", exclusive<get_shape>, nullptr, "Extents of the axes.", nullptr},
+    {"shape", exclusive<get_shape>, exclusive<put_shape>, "Extents of the axes.", nullptr},
     {"strides", exclusive<get_strides>, nullptr, "Bytes from one element to the next, per axis.", nullptr},
     {"ndim", exclusive<get_ndim>, nullptr, "Number of axes.", nullptr},
     {"size", exclusive<get_size>, nullptr, "Number of elements.", nullptr},

@@ -132,12 +132,12 @@ def classes(calls: Numpy) -> dict[str, Any]:
 
 
 def _set(x: Any, name: str, value: Any) -> None:
-    """Set attributes; `x.shape = ...` and `x.dtype = ...` give the same memory another layout."""
-    if name not in ("shape", "dtype"):
+    """Set attributes; `x.dtype = ...` gives the same memory another layout."""
+    if name != "dtype":
         return object.__setattr__(x, name, value)
-    seen = np.reshape(x, value) if name == "shape" else x.view(value)
+    seen = x.view(value)
     if not np.may_share_memory(x, seen) and x.size:
-        raise AttributeError(f"{name}: must be set without a copy, got {value!r} for an array that is not in one piece")
+        raise AttributeError(f"dtype: must be set without a copy, got {value!r} for an array that is not in one piece")
     _core.see_as(x, seen)
     return None
 
