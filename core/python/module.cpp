@@ -36,6 +36,7 @@ void init_dlpack(Module& m);
 void init_reduce(Module& m);
 void init_matmul(Module& m);
 void init_concatenate(Module& m);
+void init_histogram(Module& m);
 void init_random(Module& m);
 void init_host_tasks(Module& m);
 void init_index(Module& m);
@@ -107,6 +108,7 @@ NB_MODULE(_core, module) {
   init_reduce(m);
   init_matmul(m);
   init_concatenate(m);
+  init_histogram(m);
   init_random(m);
   init_host_tasks(m);
   init_index(m);

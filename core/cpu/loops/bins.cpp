@@ -1,0 +1,61 @@
+#include "cpu/loops/bins.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace forerun {
+
+namespace {
+
+constexpr int64_t kBlock = 512, kNumpyBlock = 65'536;
+
+// Calls f(i, bin) for each number x[i] in a bin. Bins are estimated for a block of numbers at once, in a loop that is
+// vectorized; the edges correct them by one.
+template <class T, class F>
+void each_in_bins(const Bins<T>& bins, const T* x, int64_t n, F f) {
+  const T first = bins.edges[0], last = bins.edges[bins.count], count = static_cast<T>(bins.count);
+  T estimated[kBlock];
+  for (int64_t begin = 0; begin < n; begin += kBlock) {
+    const int64_t length = std::min(kBlock, n - begin);
+    const T* block = x + begin;
+    for (int64_t i = 0; i < length; ++i) estimated[i] = (block[i] - first) / bins.width * count;
+    for (int64_t i = 0; i < length; ++i) {
+      const T value = block[i];
+      if (!(value >= first && value <= last)) continue;  // as is a number that is not one
+      auto bin = std::clamp<int64_t>(static_cast<int64_t>(estimated[i]), 0, bins.count - 1);
+      if (value < bins.edges[bin])
+        --bin;
+      else if (bin + 1 < bins.count && value >= bins.edges[bin + 1])
+        ++bin;
+      f(begin + i, std::max<int64_t>(bin, 0));
+    }
+  }
+}
+
+}  // namespace
+
+template <class T>
+void count_in_bins(const Bins<T>& bins, const T* x, int64_t n, int64_t* counts) {
+  each_in_bins(bins, x, n, [&](int64_t, int64_t bin) { ++counts[bin]; });
+}
+
+template <class T, class W>
+void weigh_in_bins(const Bins<T>& bins, const T* x, const W* weights, int64_t n, W* sums) {
+  std::vector<double> of_block(static_cast<size_t>(bins.count));
+  for (int64_t begin = 0; begin < n; begin += kNumpyBlock) {
+    std::fill(of_block.begin(), of_block.end(), 0.0);
+    each_in_bins(bins, x + begin, std::min(kNumpyBlock, n - begin), [&](int64_t i, int64_t bin) {
+      of_block[static_cast<size_t>(bin)] += static_cast<double>(weights[begin + i]);
+    });
+    for (int64_t bin = 0; bin < bins.count; ++bin) sums[bin] += static_cast<W>(of_block[static_cast<size_t>(bin)]);
+  }
+}
+
+template void count_in_bins(const Bins<float>&, const float*, int64_t, int64_t*);
+template void count_in_bins(const Bins<double>&, const double*, int64_t, int64_t*);
+template void weigh_in_bins(const Bins<float>&, const float*, const float*, int64_t, float*);
+template void weigh_in_bins(const Bins<float>&, const float*, const double*, int64_t, double*);
+template void weigh_in_bins(const Bins<double>&, const double*, const float*, int64_t, float*);
+template void weigh_in_bins(const Bins<double>&, const double*, const double*, int64_t, double*);
+
+}  // namespace forerun
