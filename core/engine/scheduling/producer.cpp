@@ -15,7 +15,7 @@ namespace {
 constexpr uint64_t kKeepsFor = 12'000'000, kActiveFor = 250'000;
 // In cycles, some 25 us: a program that mostly waits does so this soon after the first op of a burst.
 constexpr uint64_t kSoon = 60'000;
-constexpr int kBelieved = 32;  // ops
+constexpr int kWillWaitFor = 32;  // ops
 // The time that the program may take from one op to the next, in let_submit(); and the interval of the worker's reads.
 constexpr uint64_t kLeastQuiet = 6000, kMostQuiet = 150'000, kLook = 1000;
 
@@ -24,7 +24,7 @@ constexpr uint64_t kLeastQuiet = 6000, kMostQuiet = 150'000, kLook = 1000;
 void Producer::waits() {
   const bool soon = cycles() - begun_.load(std::memory_order_relaxed) < kSoon;
   waits_soon_.store(soon, std::memory_order_relaxed);
-  believed_.store(soon ? kBelieved : 0, std::memory_order_relaxed);
+  will_wait_for_.store(soon ? kWillWaitFor : 0, std::memory_order_relaxed);
 }
 
 void Producer::resumes() {

@@ -41,10 +41,10 @@ class Producer {
   // program will wait, and do it itself.
   uint64_t wake_cost() const { return waits_soon() ? kLittleCost : kWakeCost; }
   // Whether the program will probably wait before it submits much more, so that an op of some microseconds may as well
-  // run in the call. That is believed for some ops after a burst that was soon followed by a wait.
+  // run in the call: it holds for some ops after a burst that was soon followed by a wait.
   bool will_wait() {
-    const int left = believed_.load(std::memory_order_relaxed);
-    if (left > 0) believed_.store(left - 1, std::memory_order_relaxed);
+    const int left = will_wait_for_.load(std::memory_order_relaxed);
+    if (left > 0) will_wait_for_.store(left - 1, std::memory_order_relaxed);
     return left > 0;
   }
   // Whether there are fresh ops that no waiting thread will take.
@@ -81,7 +81,7 @@ class Producer {
   std::atomic<uint64_t> resumed_{0};                 // when a wait ended last (cycles)
   std::atomic<uint64_t> begun_{0};                   // when the first op of the burst was submitted (cycles),
   std::atomic<bool> waits_soon_{false};              // whether the previous burst was soon followed by a wait,
-  std::atomic<int> believed_{0};                     // and for how many more ops will_wait() is true
+  std::atomic<int> will_wait_for_{0};                // and for how many more ops will_wait() is true
   // The current burst, and the length of the previous one: concurrent threads may mix them up.
   std::atomic<uint64_t> burst_begins_{0}, burst_begins_cost_{0}, burst_ops_{0}, burst_cost_{0};
   static constexpr size_t kBursts = 64;

@@ -50,8 +50,8 @@ int put_shape(PyObject* s, PyObject* shape, void*) {
   if (same)
     as_array(s)->array = Array(from);
   else
-    PyErr_Format(PyExc_AttributeError, "shape: must be set without a copy, got %R for an array that is not in one piece",
-                 shape);
+    PyErr_Format(PyExc_AttributeError,
+                 "shape: must be set without a copy, got %R for an array that is not in one piece", shape);
   Py_DECREF(seen);
   return same ? 0 : -1;
 }

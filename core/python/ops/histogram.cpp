@@ -1,5 +1,5 @@
 // Counts in bins for host tasks, which hold NumPy's arrays.
-#include "cpu/loops/bins.h"
+#include "cpu/kernels/sort/bins.h"
 
 #include <nanobind/ndarray.h>
 

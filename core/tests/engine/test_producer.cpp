@@ -91,10 +91,10 @@ void a_program_that_waits_soon_is_left_a_little_work() {
   check(soon == kLittleCost, "a little work is not worth a wake-up");
   int ops = 0;
   while (ops < 1000 && program.producer.will_wait()) ++ops;
-  check(ops > 0 && ops < 1000, "it is believed to wait for some ops, got " + std::to_string(ops));
+  check(ops > 0 && ops < 1000, "some ops run in the call, got " + std::to_string(ops));
   check(wait_after(std::chrono::milliseconds(2)) == kWakeCost,
         "it is where the program did other things before it waited");
-  check(!program.producer.will_wait(), "a program that does other things is not believed to wait");
+  check(!program.producer.will_wait(), "none of a program that does other things does");
 }
 
 }  // namespace

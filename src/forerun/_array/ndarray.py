@@ -12,7 +12,6 @@ from ..autograd import backward_pass, leaf
 from ..ops._base import convert
 from ..ops._base import core as _core
 from ..ops._base.primitive import direct
-from ..ops.create import fill as filling
 from ..ops.elementwise import arithmetic, rounding, select
 from ..ops.index import diagonal as diagonals
 from ..ops.index import getitem as indexing
@@ -33,12 +32,13 @@ from ..ops.sort import sort as sorting  # fmt: skip
 from . import arrow_protocol as arrow
 from . import numpy_protocols as protocols
 from . import text
+from .array_class import ArrayClass
 from .call_forms import delegate
 from .mxnet_methods import MxnetMethods
 from .numpy_methods import NumpyMethods
 
 if TYPE_CHECKING:
-    from ..typing import Array, ArrayLike, Axis, DTypeLike, Out, Shape
+    from ..typing import Array, ArrayLike, Axis, DTypeLike, Out
 
 __all__ = ["ndarray"]
 
@@ -46,21 +46,6 @@ __all__ = ["ndarray"]
 def _extents(args: tuple[Any, ...]) -> Any:
     """Return the extents that a call has: `f(2, 3)` and `f((2, 3))` mean the same."""
     return args[0] if len(args) == 1 and not isinstance(args[0], (int, numpy.integer)) else args
-
-
-class ArrayClass(type):
-    """The metaclass of the array class, which `forerun.as_numpy` replaces."""
-
-    def __call__(
-        cls, shape: Shape, dtype: DTypeLike = None, buffer: None = None, offset: int = 0, strides: None = None,
-        order: str = "C",
-    ) -> Any:  # fmt: skip
-        """Return a new array of any values, as `forerun.np.empty` does. There are no views of other memory."""
-        if cls is not ndarray:
-            raise TypeError(f"{cls.__name__}: a class derived from ndarray must not be called, got a call")
-        if buffer is not None or strides is not None or offset != 0:
-            raise TypeError(f"ndarray: there must be no buffer, offset or strides, got buffer {type(buffer).__name__}")
-        return filling.empty(shape, dtype, order)
 
 
 class ndarray(NumpyMethods, MxnetMethods, _core.Array, metaclass=ArrayClass):

@@ -14,7 +14,7 @@ from typing import Any
 import numpy
 
 from .. import np
-from .._array.ndarray import ArrayClass
+from .._array.array_class import ArrayClass
 from .._array.numpy_protocols import has_override
 from .._array.scalar import scalar
 from .._array.ufunc_calls import FOREIGN, OPS

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 
-from .._array.ndarray import ArrayClass
+from .._array.array_class import ArrayClass
 from .._array.scalar import scalar
 
 __all__ = ["PLAIN", "attributes", "classes", "clear_isinstance_caches", "encoder"]

@@ -1,4 +1,4 @@
-#include "cpu/loops/bins.h"
+#include "cpu/kernels/sort/bins.h"
 
 #include <algorithm>
 #include <vector>
