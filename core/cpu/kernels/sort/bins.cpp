@@ -22,12 +22,13 @@ void each_in_bins(const Bins<T>& bins, const T* x, int64_t n, F f) {
     for (int64_t i = 0; i < length; ++i) {
       const T value = block[i];
       if (!(value >= first && value <= last)) continue;  // as is a number that is not one
-      auto bin = std::clamp<int64_t>(static_cast<int64_t>(estimated[i]), 0, bins.count - 1);
+      int64_t bin = 0;                                   // also where the width is 0
+      if (estimated[i] > 0) bin = std::min(static_cast<int64_t>(std::min(estimated[i], count)), bins.count - 1);
       if (value < bins.edges[bin])
-        --bin;
+        bin = std::max<int64_t>(bin - 1, 0);
       else if (bin + 1 < bins.count && value >= bins.edges[bin + 1])
         ++bin;
-      f(begin + i, std::max<int64_t>(bin, 0));
+      f(begin + i, bin);
     }
   }
 }
