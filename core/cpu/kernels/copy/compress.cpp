@@ -90,6 +90,10 @@ void list_positions(const char* mask, int64_t n, int64_t* to) {
     if (mask[i]) *to++ = i;
 }
 
+uint32_t cost_under(int64_t size, int64_t chosen) {
+  return static_cast<uint32_t>(std::min<int64_t>(60 + size / 16 + 2 * chosen, INT32_MAX));
+}
+
 std::vector<int64_t> held_before(const char* mask, int64_t n) {
   std::vector<int64_t> before{0};
   for (int64_t first = 0; first < n; first += kSlowTileElements)
@@ -104,7 +108,7 @@ void build_select(Op& op, const Array& from, const Array& mask, const Array& to,
   op.add(to.storage(), to.write_mode());
   k.size = from.layout.size, k.dtype = from.layout.dtype, k.item = item_size(k.dtype), k.before = std::move(before);
   k.from_offset = from.layout.offset, k.mask_offset = mask.layout.offset;
-  op.cost = static_cast<uint32_t>(std::min<int64_t>(60 + k.size / 2 + to.layout.nbytes() / 8, INT32_MAX));
+  op.cost = cost_under(k.size, to.layout.size);
 }
 
 }  // namespace forerun

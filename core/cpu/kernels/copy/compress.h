@@ -9,6 +9,9 @@
 
 namespace forerun {
 
+// The cost in ns of reading or writing the elements that a mask of that size chooses.
+uint32_t cost_under(int64_t size, int64_t chosen);
+
 // The number of true bytes of a dense mask before each piece into which build_select() cuts it, and in the whole mask
 // at the end.
 std::vector<int64_t> held_before(const char* mask, int64_t n);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "array/array.h"
+#include "cpu/kernels/copy/compress.h"
 #include "cpu/kernels/copy/copy.h"
 #include "cpu/kernels/copy/gather_scatter.h"
 #include "cpu/kernels/elementwise/elementwise.h"
@@ -79,6 +80,8 @@ bool put_under(const Array& x, const Array& mask, const Array* values, PyObject*
       return PyErr_Clear(), false;
     build_masked(*op, op_name, Loop{}, types, &operand, 1, &output, 1, mask);
   }
+  const char* hit = mask.layout.contiguous() && mask.layout.size <= kMostCounted ? values_at_once(mask) : nullptr;
+  if (hit) (*op).cost = cost_under(mask.layout.size, count_true(hit, mask.layout.size));
   op.issue(device_of(x));
   return true;
 }

@@ -10,7 +10,8 @@
 
 namespace forerun {
 
-constexpr int64_t kMostSelected = 1 << 14;  // bools that are examined during the call
+constexpr int64_t kMostSelected = 1 << 14;  // bools that are examined during the call,
+constexpr int64_t kMostCounted = 1 << 17;   // and those that are counted, since few may be true
 
 // Elements of a vector at positions that are computed and in range; null without an exception set: an operation must do
 // it.
