@@ -143,7 +143,7 @@ def test_facts_for_gpus_are_in_the_paragraphs():
 
 
 def test_a_slow_operation_is_handed_over_sooner():
-    x = np.ones(1000, dtype="float64")
+    x = np.ones(2000, dtype="float64")
     fast, slow = (elementwise(numpy.sin, constant=True, name=f"sine_{s}", slow=s, doc="Sine.") for s in (False, True))
     before = forerun.stats()["at_once"]
     forerun.wait([fast(x)])
