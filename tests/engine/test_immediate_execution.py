@@ -110,18 +110,21 @@ print(more, s["issued"] - s["at_once"], s["waits"], s["helped"], s["at_once"] > 
         assert operations_run_in_call(lambda: np.sin(x[:400])) == 1
 
     def test_a_program_that_waits_soon_runs_more_in_the_call(self) -> None:
-        x = np.ones(20_000, dtype="float64")
+        x, late = np.ones(20_000, dtype="float64"), threading.Event()
 
-        def runs_in_call(pause: float) -> bool:
-            """Whether a sum does, after one that was waited for `pause` seconds after its call."""
-            y = np.sin(x)
-            if pause:
-                time.sleep(pause)
-            y.wait()
+        def runs_in_call(read: Callable[[], Any]) -> bool:
+            read()
             return operations_run_in_call(lambda: x + x) == 1
 
-        assert any(runs_in_call(0) for _ in range(2000))  # the system may interrupt the thread before the wait
-        assert not runs_in_call(0.01)
+        def read_later() -> None:
+            y = late_array(late)
+            threading.Timer(0.05, late.set).start()
+            time.sleep(0.01)
+            y.wait()
+
+        # The system may interrupt the thread before the wait.
+        assert any(runs_in_call(lambda: np.sin(x).wait()) for _ in range(2000))
+        assert not runs_in_call(read_later)
 
     def test_a_closed_gate_prevents_immediate_execution(self, gate: None) -> None:
         x = np.zeros(3)
