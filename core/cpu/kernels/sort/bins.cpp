@@ -21,7 +21,7 @@ void each_in_bins(const Bins<T>& bins, const T* x, int64_t n, F f) {
     for (int64_t i = 0; i < length; ++i) estimated[i] = (block[i] - first) / bins.width * count;
     for (int64_t i = 0; i < length; ++i) {
       const T value = block[i];
-      if (!(value >= first && value <= last)) continue;  // as is a number that is not one
+      if (!(value >= first && value <= last)) continue;  // NaN, too
       int64_t bin = 0;                                   // also where the width is 0
       if (estimated[i] > 0) bin = std::min(static_cast<int64_t>(std::min(estimated[i], count)), bins.count - 1);
       if (value < bins.edges[bin])

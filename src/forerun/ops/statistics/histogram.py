@@ -100,13 +100,8 @@ def _distinct_bytes(x: numpy.ndarray) -> tuple[numpy.ndarray, numpy.ndarray]:
     return there.astype(numpy.uint8).view(x.dtype), counts[there]
 
 
-def _end(x: Any) -> Any:
-    """Return an end of a range as a number. Waits."""
-    return x.asnumpy()[()] if is_array(x) else x
-
-
 def _counted(
-    x: numpy.ndarray, count: int, limits: Any, weights: numpy.ndarray | None
+    x: numpy.ndarray, count: int, limits: Any, density: bool | None, weights: numpy.ndarray | None
 ) -> tuple[numpy.ndarray, numpy.ndarray] | None:
     """Return what NumPy's histogram returns for bins of one width, bit for bit; None for dtypes that are NumPy's."""
     floats = ("float32", "float64")
@@ -116,12 +111,12 @@ def _counted(
     first, last = (edges[0], edges[-1]) if limits is None else limits
     width = float(last - first if first != last else (last + 0.5) - (first - 0.5))
     vector = numpy.ascontiguousarray(x, edges.dtype).reshape(-1)
-    if weights is None:
-        found = numpy.zeros(count, "int64")
-        _core.count_in_bins(vector, edges, width, found)
-    else:
-        found = numpy.zeros(count, weights.dtype)
-        _core.count_in_bins(vector, edges, width, found, numpy.ascontiguousarray(weights).reshape(-1))
+    found = numpy.zeros(count, "int64" if weights is None else weights.dtype)
+    more: tuple[Any, ...] = () if weights is None else (numpy.ascontiguousarray(weights).reshape(-1),)
+    _core.count_in_bins(vector, edges, width, found, *more)
+    if density:
+        with numpy.errstate(all="ignore"):
+            found = found / numpy.diff(edges).astype(float) / found.sum()
     return found, edges
 
 
@@ -183,13 +178,13 @@ def histogram(
         edges, count = None, count_of("histogram", "bins", bins)
         dtype = x.dtype if is_inexact(x.dtype) else default_float()
         if range is not None:
-            range = (_end(range[0]), _end(range[1]))
+            range = (_known(range[0]), _known(range[1]))
             if x.dtype.kind == "f":
                 dtype = numpy.result_type(dtype, *range)
     if count < 1:
         raise ValueError(f"histogram: there must be at least one bin, got {count}")
     if range is not None and not range[0] <= range[1]:
-        raise ValueError(f"histogram: range must not fall, got {tuple(range)}")
+        raise ValueError(f"histogram: range must not fall, got ({range[0]}, {range[1]})")
     counts = numpy.dtype("int64") if weights is None else inputs[1].dtype
     counts = promote(counts, default_float()) if density else counts
 
@@ -197,16 +192,11 @@ def histogram(
         known: Any = count if edges is None else values[-1]
         given = None if weights is None else values[1]
         numbers = values[0]
-        if edges is None and (quick := _counted(numbers, count, range, given)):
-            found, ends = quick
-            if density:
-                with numpy.errstate(all="ignore"):
-                    found = found / numpy.diff(ends).astype(float) / found.sum()
-            return found.astype(counts, copy=False), ends.astype(dtype, copy=False)
+        quick = _counted(numbers, count, range, density, given) if edges is None else None
         if given is None and numbers.dtype.itemsize == 1 and numbers.dtype.kind != "b" and numbers.size > _MANY_BYTES:
             numbers, given = _distinct_bytes(numbers)
         options: dict[str, Any] = {"density": density, "weights": given}  # NumPy's overloads know literals
-        found, ends = numpy.histogram(numbers, known, range, **options)
+        found, ends = quick or numpy.histogram(numbers, known, range, **options)
         return found.astype(counts, copy=False), ends.astype(dtype, copy=False)
 
     found, ends = host_ops("histogram", counted, inputs, [((count,), counts), ((count + 1,), dtype)])
