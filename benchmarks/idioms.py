@@ -86,7 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(f"{'ratio':>6} {'NumPy us':>9}  call")
     for factor, time_of_numpy, row in sorted(found, reverse=True):
         if options.all or factor > 1.2:
-            print(f"{factor:6.2f} {time_of_numpy * 1e6:9.2f}  {row}")
+            print(f"{factor:6.3g} {time_of_numpy * 1e6:9.2f}  {row}")
     mean = math.exp(sum(math.log(factor) for factor, *_ in found) / len(found))
     counts = ", ".join(f"above {most}: {sum(factor > most for factor, *_ in found)}" for most in (1.2, 2, 3))
     print(f"{len(found)} calls: geometric mean {mean:.2f}, {counts}")
