@@ -75,13 +75,13 @@ bool equals_two(PyObject* integer) {
   return PyLong_AsLongAndOverflow(integer, &overflow) == 2;
 }
 
-// Powers for which NumPy's operator calls another function, which is faster and may differ in the last bits.
+// Powers of arrays for which NumPy's operator calls another function, which is faster and may differ in the last bits.
 Operator power_operator(PyObject* a, PyObject* b) {
   bool number = PyFloat_CheckExact(b) || PyLong_CheckExact(b);
   if (!number || !is_array(a)) return Operator::power;
   const DType dtype = as_array(a)->array.layout.dtype;
   if (is_integer(dtype) && PyLong_CheckExact(b)) return equals_two(b) ? Operator::square : Operator::power;
-  if (!is_inexact(dtype)) return Operator::power;
+  if (!is_inexact(dtype) || is_scalar(a)) return Operator::power;
   double exponent = PyFloat_AsDouble(b);
   if (exponent == -1 && PyErr_Occurred()) {  // the integer is too large
     PyErr_Clear();

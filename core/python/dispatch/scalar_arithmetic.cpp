@@ -1,6 +1,8 @@
 #include "python/dispatch/scalar_arithmetic.h"
 
+#include <algorithm>
 #include <cmath>
+#include <complex>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
@@ -9,6 +11,7 @@
 #include "array/array.h"
 #include "cpu/loops/item.h"
 #include "engine/engine.h"
+#include "python/dispatch/loops/scalar_loops.h"
 #include "python/dispatch/operator_table.h"
 #include "python/numpy_api.h"
 #include "python/object/array_object.h"
@@ -22,7 +25,23 @@ namespace forerun {
 
 namespace {
 
-// The value of an operand of at most eight bytes.
+template <class T>
+constexpr bool is_complex_number = false;
+template <class T>
+constexpr bool is_complex_number<std::complex<T>> = true;
+
+// with_real() for complex numbers, too.
+template <class F>
+void with_number(DType t, F f) {
+  if (t == DType::c64)
+    f(std::complex<float>{});
+  else if (t == DType::c128)
+    f(std::complex<double>{});
+  else
+    with_real(t, f);
+}
+
+// The value of an operand.
 class Number {
  public:
   // False: it is neither a scalar nor a Python number, is still being computed, is recorded, or is too large.
@@ -33,6 +52,10 @@ class Number {
       int beyond = 0;
       const long long value = PyLong_AsLongLongAndOverflow(o, &beyond);
       return weak = true, !beyond && set(DType::i64, static_cast<int64_t>(value));
+    }
+    if (PyComplex_CheckExact(o)) {
+      const Py_complex value = PyComplex_AsCComplex(o);
+      return weak = true, set(DType::c128, std::complex<double>(value.real, value.imag));
     }
     if (Py_IS_TYPE(o, &PyDoubleArrType_Type)) return set(DType::f64, PyArrayScalar_VAL(o, Double));
     if (Py_IS_TYPE(o, &PyFloatArrType_Type)) return set(DType::f32, PyArrayScalar_VAL(o, Float));
@@ -55,7 +78,7 @@ class Number {
   bool cast(DType to) {
     if (dtype == to) return true;
     bool done = false;
-    with_real(dtype, [&]<class From>(From) { with_real(to, [&]<class To>(To) { done = cast_as<From, To>(to); }); });
+    with_number(dtype, [&]<class From>(From) { with_number(to, [&]<class To>(To) { done = cast_as<From, To>(to); }); });
     return done;
   }
 
@@ -75,13 +98,27 @@ class Number {
     if (!from) return false;
     dtype = scalar->layout.dtype;
     const size_t size = item_size(dtype);
-    if (size == sizeof bytes_) return std::memcpy(bytes_, from, sizeof bytes_), true;
-    return size < sizeof bytes_ && (std::memcpy(bytes_, from, size), true);
+    if (size == sizeof(int64_t)) return std::memcpy(bytes_, from, sizeof(int64_t)), true;
+    return size <= sizeof bytes_ && (std::memcpy(bytes_, from, size), true);
   }
 
   template <class From, class To>
   bool cast_as(DType to) {
     const From value = as<From>();
+    if constexpr (is_complex_number<From> && is_complex_number<To>) {
+      return set(to, To(value));
+    } else if constexpr (is_complex_number<From>) {
+      return false;
+    } else if constexpr (is_complex_number<To>) {
+      using Part = typename To::value_type;
+      return cast_as<From, Part>(sizeof(Part) == sizeof(float) ? DType::f32 : DType::f64) && set(to, To(as<Part>()));
+    } else {
+      return cast_real<From, To>(value, to);
+    }
+  }
+
+  template <class From, class To>
+  bool cast_real(From value, DType to) {
     if constexpr (std::is_integral_v<From> && std::is_integral_v<To>) {
       if (!std::in_range<To>(value)) return false;
     } else if constexpr (std::is_integral_v<To>) {
@@ -93,7 +130,7 @@ class Number {
     return set(to, static_cast<To>(value));
   }
 
-  unsigned char bytes_[sizeof(int64_t)] = {};
+  unsigned char bytes_[sizeof(std::complex<double>)] = {};
 };
 
 // Casts both to the dtype of the calculation. False: an operation must determine it.
@@ -106,9 +143,9 @@ bool promote(Number& a, Number& b) {
       return default_float == DType::f64 && strong.cast(DType::f64);
     return weak.cast(strong.dtype);
   }
-  const bool mixed =
-      (a.dtype == DType::f64 && b.dtype == DType::i64) || (a.dtype == DType::i64 && b.dtype == DType::f64);
-  return mixed && a.cast(DType::f64) && b.cast(DType::f64);
+  auto is_wide = [](DType t) { return t == DType::i64 || t == DType::f64 || t == DType::c128; };
+  const DType to = std::max(a.dtype, b.dtype);
+  return is_wide(a.dtype) && is_wide(b.dtype) && a.cast(to) && b.cast(to);
 }
 
 PyObject* scalar_of(const void* value, DType t, MemoryBudget* budget) {
@@ -153,7 +190,23 @@ PyObject* calculated(Operator which, T x, T y, DType t, MemoryBudget* budget) {
     case Operator::subtract: result = x - y; break;
     case Operator::multiply: result = x * y; break;
     case Operator::divide: result = x / y; break;
+    case Operator::power: result = std::pow(x, y); break;
     default: return compared(which, x, y, budget);
+  }
+  return scalar_of(&result, t, budget);
+}
+
+// The same for complex numbers, with the products of NumPy's scalars.
+template <class T>
+PyObject* calculated(Operator which, std::complex<T> x, std::complex<T> y, DType t, MemoryBudget* budget) {
+  std::complex<T> result;
+  switch (which) {
+    case Operator::add: result = x + y; break;
+    case Operator::subtract: result = x - y; break;
+    case Operator::multiply: result = product(x, y); break;
+    case Operator::equal: return truth_of(x == y, budget);
+    case Operator::not_equal: return truth_of(x != y, budget);
+    default: return nullptr;
   }
   return scalar_of(&result, t, budget);
 }
@@ -197,11 +250,18 @@ PyObject* calculated(Operator which, T x, T y, DType t, MemoryBudget* budget) {
   return scalar_of(&result, t, budget);
 }
 
-// -x, |x|, its square or its square root. Null: another operator.
+// -x, |x| or, of an integer, its square. Null: another operator.
 template <class T>
 PyObject* calculated(Operator which, T x, DType t, MemoryBudget* budget) {
   T result;
-  if constexpr (std::is_integral_v<T>) {
+  if constexpr (is_complex_number<T>) {
+    if (which == Operator::absolute) {
+      const auto size = std::hypot(x.real(), x.imag());
+      return scalar_of(&size, t == DType::c64 ? DType::f32 : DType::f64, budget);
+    }
+    if (which != Operator::negative) return nullptr;
+    result = -x;
+  } else if constexpr (std::is_integral_v<T>) {
     const auto p = static_cast<uint64_t>(x);  // wraps around
     switch (which) {
       case Operator::negative: result = static_cast<T>(-p); break;
@@ -213,8 +273,6 @@ PyObject* calculated(Operator which, T x, DType t, MemoryBudget* budget) {
     switch (which) {
       case Operator::negative: result = -x; break;
       case Operator::absolute: result = std::fabs(x); break;
-      case Operator::square: result = x * x; break;
-      case Operator::sqrt: result = std::sqrt(x); break;
       default: return nullptr;
     }
   }
@@ -225,14 +283,17 @@ PyObject* calculated(Operator which, T x, DType t, MemoryBudget* budget) {
 
 PyObject* calculated_at_once(Operator which, PyObject* a, PyObject* b) {
   Number x, y;
-  if (!may_work_at_once() || !x.read(a) || !y.read(b) || !promote(x, y)) return nullptr;
+  if (!may_work_at_once() || !x.read(a) || !y.read(b)) return nullptr;
+  const bool typed = (!x.weak && !is_integer(x.dtype)) || (!y.weak && !is_integer(y.dtype));
+  if (!promote(x, y)) return nullptr;
+  if (which == Operator::power && !typed) return nullptr;  // it may need a loop over arrays
   PyObject* const one = is_scalar(a) ? a : b;
   if (one == a && is_scalar(b) && as_array(a)->device != as_array(b)->device) return nullptr;
   MemoryBudget* budget = as_array(one)->array.storage()->budget;
   return guarded([&]() -> PyObject* {
     if (x.dtype == DType::b1) return calculated(which, x.as<bool>(), y.as<bool>(), x.dtype, budget);
     PyObject* result = nullptr;
-    with_real(x.dtype, [&]<class T>(T) { result = calculated(which, x.as<T>(), y.as<T>(), x.dtype, budget); });
+    with_number(x.dtype, [&]<class T>(T) { result = calculated(which, x.as<T>(), y.as<T>(), x.dtype, budget); });
     return result;
   });
 }
@@ -243,7 +304,7 @@ PyObject* calculated_at_once(Operator which, PyObject* a) {
   return guarded([&] {
     PyObject* result = nullptr;
     MemoryBudget* budget = as_array(a)->array.storage()->budget;
-    with_real(x.dtype, [&]<class T>(T) { result = calculated(which, x.as<T>(), x.dtype, budget); });
+    with_number(x.dtype, [&]<class T>(T) { result = calculated(which, x.as<T>(), x.dtype, budget); });
     return result;
   });
 }

@@ -131,10 +131,17 @@ void check_writes_no_tape(const UfuncObject* u, PyObject* out, bool taped) {
                                         "write x = x + 1 in place of x += 1, or write outside of autograd.record()");
 }
 
-PyObject* perform(UfuncObject* u, PyObject* const* inputs, PyObject* out, PyObject* dtype) {
+// Whether an operand has the dtype of the calculation. Otherwise NumPy's scalars leave it to the loops over arrays.
+bool keeps_dtype(const UfuncCall& c, const Signature& s) {
+  return std::any_of(c.in, c.in + c.u->nin,
+                     [&](const Input& in) { return in.array && in.array->layout.dtype == s.types[0]; });
+}
+
+PyObject* perform(UfuncObject* u, PyObject* const* inputs, PyObject* out, PyObject* dtype, bool of_scalars) {
   UfuncCall c{u};
   gather_inputs(c, inputs);
   const Signature* s = resolve(u, c.in, dtype);
+  if (of_scalars && s->of_scalars && keeps_dtype(c, *s)) s = s->of_scalars;
   Operand operands[kMaxOperands];
   bool typed = put_operands(c, *s, operands);
   bool taped = false;
@@ -272,9 +279,10 @@ inline Array make_plain(const PlainCall& c) {
 
 // The most frequent calls: plain ones, into a new array or, at once, into `out`. Null without an exception: it is not
 // such a call.
-PyObject* perform_plain(UfuncObject* u, PyObject* const* inputs, PyObject* out) {
+PyObject* perform_plain(UfuncObject* u, PyObject* const* inputs, PyObject* out, bool of_scalars) {
   PlainCall c{u};
   if (!put_arrays(c, inputs) || !put_numbers(c, inputs)) return nullptr;
+  if (of_scalars && c.signature->of_scalars) c.signature = c.signature->of_scalars;
   if (out) return write_plain(c, out) ? Py_NewRef(out) : nullptr;
   Array made = make_plain(c);
   if (!c.fits_at_once() || !loop_at_once(*c.signature, c.operands, u->nin, made, fresh_room)) {
@@ -427,7 +435,8 @@ static bool are_for_numpy(PyObject* const* inputs, Py_ssize_t n) {
   return std::any_of(inputs, inputs + n, is_derived) || (!is_array(inputs[0]) && are_numpy_arrays(inputs, n));
 }
 
-PyObject* call_ufunc(UfuncObject* u, PyObject* const* inputs, Py_ssize_t n, PyObject* out, PyObject* dtype) {
+PyObject* call_ufunc(UfuncObject* u, PyObject* const* inputs, Py_ssize_t n, PyObject* out, PyObject* dtype,
+                     bool of_scalars) {
   if (n != u->nin) {
     PyErr_Format(PyExc_TypeError, "%s: takes %d operands, got %zd", u->name, u->nin, n);
     return call_fallback(reinterpret_cast<PyObject*>(u), inputs, n, out, dtype);
@@ -444,10 +453,10 @@ PyObject* call_ufunc(UfuncObject* u, PyObject* const* inputs, Py_ssize_t n, PyOb
   }
   PyObject* result = guarded([&]() -> PyObject* {
     if (!dtype && u->nin <= 2 && u->nout == 1)
-      if (PyObject* result = perform_plain(u, inputs, absent(out) ? nullptr : out)) return result;
+      if (PyObject* result = perform_plain(u, inputs, absent(out) ? nullptr : out, of_scalars)) return result;
     if (!dtype && u->nin == 1 && u->nout == 1 && absent(out))
       if (PyObject* result = perform_number(u, inputs[0])) return result;
-    return perform(u, inputs, out, dtype);
+    return perform(u, inputs, out, dtype, of_scalars);
   });
   if (!result && u->nin == 2 && PyErr_ExceptionMatches(PyExc_OverflowError)) result = call_beyond(u, inputs, out);
   if (!result) [[unlikely]]

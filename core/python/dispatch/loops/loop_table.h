@@ -16,6 +16,7 @@ struct UfuncObject;
 struct Signature {
   DType types[kMaxOperands];
   Loop loop;
+  const Signature* of_scalars = nullptr;  // the one of an operator on scalars, if that has other bits (scalar_loops.h)
 };
 
 // Adds the signatures of a ufunc: the loops of a NumPy ufunc (false with an exception set: it has no usable ones),
