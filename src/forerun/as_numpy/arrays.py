@@ -310,9 +310,10 @@ def _method(calls: Numpy, name: str) -> Callable[..., Any]:
 
 
 def _ufuncs(calls: Numpy) -> Callable[..., Any]:
-    """Return `__array_ufunc__`, which calls NumPy's ufunc with the values in two cases.
+    """Return `__array_ufunc__`, which calls NumPy's ufunc with the values in three cases.
 
-    An operand is of a class derived from NumPy's array that leaves ufuncs to NumPy, or forerun refuses the arguments.
+    An operand is of a class derived from NumPy's array that leaves ufuncs to NumPy, the ufunc is one of `frompyfunc`,
+    or forerun refuses the arguments.
     """
     forerun_ufuncs = np.ndarray.__array_ufunc__
 
@@ -331,6 +332,9 @@ def _ufuncs(calls: Numpy) -> Callable[..., Any]:
             return Overriding.__array_ufunc__(self, ufunc, method, *inputs, **kwargs)
         if any(map(_leaves_it_to_numpy, inputs)):
             why = f"{ufunc.__name__}: an operand's class is derived from numpy.ndarray"
+            return otherwise(why, (self, ufunc, method, *inputs), kwargs)
+        if _takes_objects(ufunc):
+            why = f"{ufunc.__name__}: its loop takes Python objects"
             return otherwise(why, (self, ufunc, method, *inputs), kwargs)
         return tried(self, ufunc, method, *inputs, **kwargs)
 
@@ -355,6 +359,11 @@ def _functions(calls: Numpy) -> Callable[..., Any]:
 def _leaves_it_to_numpy(x: Any) -> bool:
     """Return whether x is of a class derived from NumPy's array that has no `__array_ufunc__` of its own."""
     return is_derived(x) and type(x).__array_ufunc__ is numpy.ndarray.__array_ufunc__
+
+
+def _takes_objects(ufunc: Any) -> bool:
+    """Return whether the ufunc has no loop but one of Python objects, as those of `frompyfunc`."""
+    return isinstance(ufunc, numpy.ufunc) and ufunc.ntypes == 1 and set(ufunc.types[0]) <= set("O->")
 
 
 def _methods_of_ops(calls: Numpy) -> Callable[..., Any]:

@@ -34,6 +34,31 @@ class TestBits:
 
         check_all_passes(program, random_floats(max(2, 20_000 // columns), columns))
 
+    @pytest.mark.parametrize("columns", [2, 100, 2049])
+    def test_equal_reductions_of_rows(self, columns):
+        def repeated(x):
+            return x.sum(1), x.mean(1), x.var(1), x.max(1), x.max(1), x.sum(1), x.sum(1, initial=3), (x * 2).sum(1)
+
+        def results_written_again(x):
+            total = x.sum(1)
+            total *= 2
+            return total, x.sum(1)
+
+        def operand_written_again(x):
+            y = x + 1
+            before = y.sum(1)
+            y += x
+            return before, y.sum(1), y
+
+        def of_the_same_shapes(reduce):
+            return lambda x: (x.max(1), getattr(x, reduce)(1))
+
+        x = random_floats(300, columns)
+        for program in (repeated, results_written_again, operand_written_again):
+            check_all_passes(program, x)
+        for reduce in ("max", "min", "max"):
+            check_all_passes(of_the_same_shapes(reduce), x)
+
     @pytest.mark.parametrize("axes", [(0,), (1,), (2,), (0, 1), (1, 2), (0, 2), (0, 1, 2)])
     @pytest.mark.parametrize("shape", [(3, 5, 7), (40, 3, 300), (1, 600, 100), (300, 1, 70), (0, 2, 3), (2, 3, 1)])
     def test_reductions_of_three_axes(self, shape, axes):

@@ -22,6 +22,7 @@ namespace {
 
 constexpr size_t kMostOps = 512;
 constexpr int64_t kLine = 64, kLeastAhead = 4 * kLine;  // bytes that are fetched for the next block
+constexpr int kLeastWalks = 3;  // with fewer steps over its elements, a core waits for lines beside them
 constexpr Region kWhole;
 // A tile of a long string of ops has fewer elements, so that several threads share arrays that are not long.
 constexpr int64_t kTileOps = 4, kLeastTile = 1024;
@@ -179,6 +180,8 @@ void FusedKernel::append_signature(const FusibleOperands& part, const int* where
   word(part.elements);
   word(part.n << 16 | part.n_in << 8 | part.loop.packed << 1 | (part.fold != nullptr));
   if (part.fold) word(part.fold->rows()), word(part.fold->row_length());
+  if (part.fold && part.fold->by_rows())  // the plan depends on which of them are the same
+    for (const uint64_t each : part.fold->words()) word(each);
   if (part.pieces)
     for (const Piece& piece : *part.pieces) word(piece.bytes), word(piece.pitch);
   for (int i = 0; i < part.n; ++i) {
@@ -265,7 +268,7 @@ class Ahead {
  public:
   Ahead(const Plan& plan, const std::vector<char*>& sources, int64_t at, int64_t n) {
     const auto steps = static_cast<int64_t>(plan.steps.size());
-    if (at < 0 || steps < 3 || plan.streams.empty()) return;  // with fewer steps nothing is there to do beside them
+    if (at < 0 || plan.walks < kLeastWalks || plan.streams.empty()) return;
     for (const Plan::Stream& s : plan.streams)
       from_[streams_] = sources[static_cast<size_t>(s.source)] + at * s.size, left_[streams_++] = n * s.size;
     share_ = std::max(kLeastAhead, ceil_div(*std::max_element(left_, left_ + streams_), steps * kLine) * kLine);

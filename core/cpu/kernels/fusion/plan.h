@@ -61,6 +61,7 @@ struct Plan {
   std::vector<Step> steps;
   std::vector<std::unique_ptr<IterationSpace>> nests;
   std::vector<Stream> streams;
+  int walks = 0;  // steps that traverse the elements of a block, not its rows
   size_t scratch_bytes = 0;
   int64_t block = kBlock;  // elements of a block, unless reductions cut the elements
   // If most operands are boxes of arrays with slightly longer rows, steps traverse these arrays and all values from a

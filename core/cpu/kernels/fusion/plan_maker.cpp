@@ -173,6 +173,9 @@ const int* PlanMaker::add_steps(const FusibleOperands& part, const int* where) {
       after.push_back(move(own, place, operand.loop_dtype, operand.dtype));
     place = own;
   }
+  for (int i = part.n_in; i < part.n; ++i) row_folds_.forget(where[i - part.n]);
+  if (part.fold && part.fold->by_rows())
+    row_folds_.find_or_add(step, *part.fold, where[-1], group_.storages_[where[-part.n]].written);
   emit(step);
   for (const Plan::Step& one : after) emit(one);
   return where;
@@ -247,6 +250,7 @@ void PlanMaker::place_values() {
     end += (length * room.size + kApart + 63) / 64 * 64;
   }
   plan_->scratch_bytes = static_cast<size_t>(end);
+  for (const Plan::Step& step : plan_->steps) plan_->walks += !step.of_rows;
   for (Plan::Step& step : plan_->steps)
     for (int i = 0; i < step.n(); ++i)
       if (step.operands[i].value >= 0) step.operands[i].offset = rooms[room_of[step.operands[i].value]].offset;

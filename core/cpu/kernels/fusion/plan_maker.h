@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cpu/kernels/fusion/fused_kernel.h"
+#include "cpu/kernels/fusion/row_folds.h"
 
 namespace forerun {
 
@@ -82,6 +83,7 @@ class PlanMaker {
   std::vector<bool> streamed_;  // of each storage: whether a step that traverses it in one piece has been found
   std::vector<SharedInput> shared_inputs_;
   std::vector<Copied> copied_;
+  RowFolds row_folds_;
   std::vector<std::pair<const FusibleOperands::Operand*, int>> elements_;  // elements of arrays, and their storages
   std::vector<FusibleOperands> parts_;                                     // of the ops, in order
   int sources_ = 0, reductions_ = 0;

@@ -131,6 +131,13 @@ void BlockedReduction::apply(char* out, intptr_t out_step, const char* in, intpt
   loop_.function(args, &count, steps, loop_.data);
 }
 
+std::array<uint64_t, BlockedReduction::kWords> BlockedReduction::words() const {
+  std::array<uint64_t, kWords> all{reinterpret_cast<uintptr_t>(loop_.function),
+                                   reinterpret_cast<uintptr_t>(loop_.data)};
+  std::memcpy(&all[2], neutral_.bytes, static_cast<size_t>(size_));
+  return all;
+}
+
 void BlockedReduction::fill(char* out, int64_t n) const {
   if (size_ == 4) return repeat<uint32_t>(out, n, neutral_.bytes);
   if (size_ == 8) return repeat<uint64_t>(out, n, neutral_.bytes);

@@ -1,6 +1,7 @@
 // Reductions of dense values: in[a, r, c] over r gives out[a, c]. The order of additions depends on A, R and C alone.
 #pragma once
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -44,6 +45,9 @@ class BlockedReduction {
   bool by_rows() const { return kind_ == Kind::rows; }
   bool same_tiles(const BlockedReduction& o) const { return a_ == o.a_ && r_ == o.r_ && c_ == o.c_; }
   DType dtype() const { return dtype_; }
+  // Two reductions of the same elements with the same words give the same results.
+  static constexpr int kWords = 4;
+  std::array<uint64_t, kWords> words() const;
   // A shape of the elements: each of its rows, or the part of it in a block, is added up in sum_of()'s order and then
   // added to a result; empty: results are computed in other ways.
   Dims summed_rows() const;
