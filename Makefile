@@ -69,7 +69,7 @@ frontends: $(BUILT)  ## the programs in R and Julia of examples/frontends, where
 
 # With the libraries of these tests alone, since others have no wheels for that Python, and with the NumPy of 3.11.
 free-threaded:  ## tests of arrays and threads without the interpreter lock; FREE_PYTHON: the interpreter, else it is built; ARGS: of pytest
-	test -x $(FREE)/bin/python || $(or $(FREE_PYTHON),$$($(PYTHON) tools/debian_pythons.py 3.14t $$(uname -m))/usr/bin/python3.14t) -m venv $(FREE)
+	test -x $(FREE)/bin/python || $(or $(FREE_PYTHON),$$($(PYTHON) tools/pythons.py 3.14t $$(uname -m))/usr/bin/python3.14t) -m venv $(FREE)
 	$(FREE)/bin/pip install -q --disable-pip-version-check "numpy>=2,<2.5" "pytest>=8,<10" "hypothesis>=6.80,<7" \
 	  "ml_dtypes>=0.5,<1" "pandas>=2.2,<4" "pillow>=10,<14" "scipy>=1.11,<2" "uvloop>=0.21,<1"
 	$(FREE)/bin/pip install -q --disable-pip-version-check --config-settings=build-dir=$(FREE)/cmake .
@@ -173,14 +173,14 @@ aarch64: $(TOOLS)  ## the core's tests for AArch64 processors, by a cross compil
 	$(BIN)/cmake --build --preset $@
 	$(BIN)/ctest --preset $@
 
-# Needs GCC, also for aarch64-linux-gnu, and qemu-user; CPythons from the path, pyenv or Debian.
+# Needs GCC, also for aarch64-linux-gnu, and qemu-user; CPythons from the path, pyenv or Debian, or built from source.
 wheels:  ## the sdist and all wheels, in dist/, each tried in a fresh environment; ARGS="cp313-x86_64" for some
 	$(PYTHON) tools/wheels.py $(ARGS)
 
 newcomer:  ## README's first steps with the wheels of dist/, in a fresh environment of each Python; ARGS="3.13" for some
 	$(PYTHON) tools/newcomer.py $(ARGS)
 
-# Needs apt-get, which fetches CPython's source for its headers.
+# Fetches CPython's source for its headers.
 portability:  ## the core by Clang for Linux, macOS and Windows, without a link; ARGS="windows" for one of them
 	$(PYTHON) tools/portability.py $(ARGS)
 

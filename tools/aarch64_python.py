@@ -14,7 +14,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import debian_pythons
+import pythons
 
 ROOT = Path(__file__).resolve().parents[1]
 WORK = ROOT / "build" / "aarch64-python"
@@ -82,7 +82,7 @@ def build() -> None:
 
 def emulated(arguments: list[str]) -> int:
     """Run pytest in one emulated process."""
-    root = debian_pythons.folder(VERSION, MACHINE)
+    root = pythons.folder(VERSION, MACHINE)
     python = [f"qemu-{MACHINE}", "-L", root, root / f"usr/bin/python{VERSION}"]
     pytest = ["-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments]
     environment = {**os.environ, "PYTHONPATH": str(PACKAGES), "PYTHONDONTWRITEBYTECODE": "1"}
@@ -90,7 +90,7 @@ def emulated(arguments: list[str]) -> int:
 
 
 def main(arguments: list[str]) -> int:
-    debian_pythons.fetch(VERSION, MACHINE)
+    pythons.fetch(VERSION, MACHINE)
     install()
     build()
     if arguments:

@@ -2,8 +2,8 @@
 
 The compiler is Clang with the headers of each system, as the package `ziglang` brings them. This shows that no file
 needs a call that only Linux has, or syntax that only GCC takes; nothing is linked or run. The files are those of
-`core` without `core/tests`. `core/python` is compiled for macOS and Windows: with the headers of CPython's source, as
-Debian has it, and those of NumPy's wheels for that system.
+`core` without `core/tests`. `core/python` is compiled for macOS and Windows: with the headers of CPython's source, and
+those of NumPy's wheels for that system.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import debian_pythons
+import pythons
 from wheels import ROOT, WORK, build_requirements, run, tool
 
 TARGETS = {"linux": "x86_64-linux-gnu.2.28", "macos": "aarch64-macos", "windows": "x86_64-windows-gnu"}
@@ -67,7 +67,7 @@ def sources(system: str) -> list[str]:
 
 def python_headers(system: str) -> list[Path]:
     """Bring the headers that core/python needs, once; return their folders."""
-    place, cpython = CACHE / f"headers-{system}", debian_pythons.source(PYTHON)
+    place, cpython = CACHE / f"headers-{system}", pythons.source(PYTHON)
     if not (place / "complete").exists():
         foreign = ["--only-binary=:all:", "--platform", WHEELS[system], "--python-version", PYTHON]
         wanted = [package for package in build_requirements() if package.startswith(("numpy", "nanobind"))]

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
-import debian_pythons
+import pythons
 
 ROOT = Path(__file__).resolve().parents[1]
 WORK = ROOT / "build" / "wheels"
@@ -67,7 +67,7 @@ def run(*command: object, **options: object) -> str:
 
 
 def interpreter(version: str) -> Path | None:
-    """Find an interpreter with its headers: on the path, pyenv's, Debian's unpacked, or one built of its source."""
+    """Find an interpreter with its headers: on the path, pyenv's, Debian's unpacked, or one built from source."""
     candidates = [
         shutil.which(f"python{version}"),
         *sorted(Path.home().glob(f".pyenv/versions/{version.rstrip('t')}.*/bin/python{version}")),
@@ -80,9 +80,9 @@ def interpreter(version: str) -> Path | None:
         done = subprocess.run([candidate, "-c", question], capture_output=True, text=True)
         if done.stdout.strip() == f"{version} True":
             return Path(candidate)
-    if version in debian_pythons.SUITES and shutil.which("apt-get"):
-        return debian_pythons.run_here(version, HERE, tool("patchelf"))
-    built = debian_pythons.provide(version, HERE, sys.executable)
+    if version in pythons.SUITES and shutil.which("apt-get"):
+        return pythons.run_here(version, HERE, tool("patchelf"))
+    built = pythons.provide(version, HERE, sys.executable)
     return built and built / f"usr/bin/python{version}"
 
 
@@ -268,9 +268,9 @@ def try_here(wheel: Path, version: str, numpy: str) -> str:
 
 
 def try_emulated(wheel: Path, version: str, machine: str, numpy: str) -> str:
-    """Use qemu-user, with an interpreter for the other processor from Debian or of its source."""
+    """Use qemu-user, with an interpreter for the other processor from Debian or built from source."""
     python = WORK / f"build-{version}/bin/python"
-    root = debian_pythons.provide(version, machine, str(python)) if shutil.which(f"qemu-{machine}") else None
+    root = pythons.provide(version, machine, str(python)) if shutil.which(f"qemu-{machine}") else None
     if root is None:
         return f"not run: there is no CPython {version} for {machine}, or no qemu-{machine}"
     packages = WORK / f"smoke-{version}-{machine}"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import sys
+import tarfile
 import tomllib
 from types import SimpleNamespace
 
@@ -14,9 +16,9 @@ from tests.support.paths import ROOT
 
 sys.path.insert(0, str(ROOT / "tools"))
 
-import debian_pythons
 import newcomer
 import portability
+import pythons
 import release
 import wheels
 
@@ -48,24 +50,25 @@ class TestMatrix:
         number = "{}.{}".format(*sys.version_info[:2])
         monkeypatch.setattr(wheels.shutil, "which", lambda name: sys.executable)
         monkeypatch.setattr(wheels.Path, "home", lambda: wheels.Path("/nowhere"))
-        monkeypatch.setattr(debian_pythons, "provide", lambda version, architecture, python: None)
+        monkeypatch.setattr(pythons, "provide", lambda version, architecture, python: None)
         assert wheels.interpreter(number) == wheels.Path(sys.executable)
         assert wheels.interpreter(f"{number}t") is None
 
     def test_a_missing_interpreter_is_built(self, monkeypatch, tmp_path):
         monkeypatch.setattr(wheels.shutil, "which", lambda name: None)
         monkeypatch.setattr(wheels.Path, "home", lambda: tmp_path)
-        monkeypatch.setattr(debian_pythons, "PLACE", tmp_path)
-        monkeypatch.setattr(debian_pythons, "build", lambda version, architecture, python: tmp_path / version)
+        monkeypatch.setattr(pythons, "PLACE", tmp_path)
+        monkeypatch.setattr(pythons, "build", lambda version, architecture, python: tmp_path / version)
         assert wheels.interpreter("3.14t") == tmp_path / "3.14t/usr/bin/python3.14t"
-        assert wheels.interpreter("3.12") is None  # Debian lacks its source, too
-        root = debian_pythons.folder("3.12", wheels.HERE)
+        assert wheels.interpreter("3.12") == tmp_path / "3.12/usr/bin/python3.12"
+        assert wheels.interpreter("3.99") is None
+        root = pythons.folder("3.99", wheels.HERE)
         root.mkdir()
         (root / "complete").touch()  # a user has put one there
-        assert wheels.interpreter("3.12") == root / "usr/bin/python3.12"
+        assert wheels.interpreter("3.99") == root / "usr/bin/python3.99"
 
     def test_a_free_threaded_interpreter_is_built_of_its_source_once(self, monkeypatch, tmp_path):
-        monkeypatch.setattr(debian_pythons, "PLACE", tmp_path)
+        monkeypatch.setattr(pythons, "PLACE", tmp_path)
         configure = tmp_path / "3.14-source/configure"
         configure.parent.mkdir()
         (configure.parent / "complete").touch()
@@ -73,19 +76,40 @@ class TestMatrix:
         configure.write_text(f"#!/bin/sh\necho \"$@\" >> options\nprintf '{makefile}' > Makefile\n")
         configure.chmod(0o755)
         (tmp_path / "3.14t-x86_64").mkdir()
-        monkeypatch.setattr(debian_pythons.os, "uname", lambda: SimpleNamespace(machine="x86_64"))
+        monkeypatch.setattr(pythons.os, "uname", lambda: SimpleNamespace(machine="x86_64"))
         for _ in range(2):
-            assert debian_pythons.provide("3.14t", "x86_64", "none") == tmp_path / "3.14t-x86_64"
+            assert pythons.provide("3.14t", "x86_64", "none") == tmp_path / "3.14t-x86_64"
         assert (tmp_path / "3.14t-x86_64/python").exists()
         (options,) = (tmp_path / "3.14t-x86_64.build/options").read_text().splitlines()
         assert "--disable-gil" in options
         assert "--host" not in options
 
     def test_an_interpreter_that_cannot_be_fetched_is_none(self, monkeypatch, tmp_path, capsys):
-        monkeypatch.setattr(debian_pythons, "PLACE", tmp_path)
+        monkeypatch.setattr(pythons, "PLACE", tmp_path)
+        monkeypatch.setattr(pythons.os, "uname", lambda: SimpleNamespace(machine="x86_64"))
         monkeypatch.setenv("PATH", str(tmp_path))  # no apt-get
-        assert debian_pythons.provide("3.14t", "aarch64", "python3.14") is None
+        assert pythons.provide("3.14t", "aarch64", "python3.14") is None
         assert "CPython 3.14t for aarch64: " in capsys.readouterr().err
+
+    def test_a_source_must_have_its_checksum(self, monkeypatch, tmp_path):
+        (content := tmp_path / "configure").touch()
+        with tarfile.open(tmp_path / "3.99.tar.xz", "w:xz") as archive:
+            archive.add(content, "Python-3.99.0/configure")
+        checksum = hashlib.sha256((tmp_path / "3.99.tar.xz").read_bytes()).hexdigest()
+        address = (tmp_path / "3.99.tar.xz").as_uri()
+        monkeypatch.setattr(pythons, "PLACE", tmp_path / "pythons")
+        monkeypatch.setattr(pythons, "SOURCES", {"3.99": (address, "0" * 64)})
+        with pytest.raises(OSError, match=f"must have the SHA-256 {'0' * 64}, got {checksum}"):
+            pythons.source("3.99")
+        monkeypatch.setattr(pythons, "SOURCES", {"3.99": (address, checksum)})
+        for _ in range(2):
+            assert (pythons.source("3.99") / "configure").exists()
+            (tmp_path / "3.99.tar.xz").unlink(missing_ok=True)  # it is fetched once
+
+    def test_each_version_has_an_interpreter_or_a_source(self):
+        """One that Debian has no interpreter of is built, and `make portability` needs headers."""
+        assert set(wheels.versions()) == {*pythons.SUITES, *pythons.BUILT}
+        assert {version.rstrip("t") for version in pythons.BUILT} | {portability.PYTHON} == set(pythons.SOURCES)
 
     def test_cibuildwheel_builds_the_same(self):
         settings = PROJECT["tool"]["cibuildwheel"]

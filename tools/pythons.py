@@ -1,20 +1,37 @@
-"""Unpack Debian's CPython below build/pythons: `python tools/debian_pythons.py 3.14 aarch64`.
+"""Unpack or build CPython below build/pythons: `python tools/pythons.py 3.14 aarch64`.
 
 For `make wheels`, which runs foreign wheels by an emulator and needs interpreters that the system lacks. Nothing is
 installed: apt-get and dpkg-deb only fetch and unpack, into one folder for each interpreter, with its own C library.
-Debian has no free-threaded one (3.14t): it is built from the source package, which takes some minutes.
+Debian has neither 3.12 nor a free-threaded one (3.14t): they are built from source, which takes some minutes.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Sequence
 from pathlib import Path
 
 SUITES = {"3.11": "bookworm", "3.13": "trixie", "3.14": "sid"}
-BUILT = {"3.14t": "3.14"}  # versions that are built, and those of their sources
+BUILT = ("3.12", "3.14t")
+# The releases of CPython's authors and their SHA-256. Each is in a stable distribution, which keeps it for years.
+SOURCES = {
+    "3.12": (
+        "http://archive.ubuntu.com/ubuntu/pool/main/p/python3.12/python3.12_3.12.3.orig.tar.xz",
+        "56bfef1fdfc1221ce6720e43a661e3eb41785dd914ce99698d8c7896af4bdaa1",
+    ),
+    "3.13": (
+        "http://deb.debian.org/debian/pool/main/p/python3.13/python3.13_3.13.5.orig.tar.xz",
+        "93e583f243454e6e9e4588ca2c2662206ad961659863277afcdb96801647d640",
+    ),
+    "3.14": (
+        "http://archive.ubuntu.com/ubuntu/pool/main/p/python3.14/python3.14_3.14.4.orig.tar.xz",
+        "d923c51303e38e249136fc1bdf3568d56ecb03214efdef48516176d3d7faaef8",
+    ),
+}
 ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 LOADERS = {"x86_64": "lib64/ld-linux-x86-64.so.2", "aarch64": "lib/ld-linux-aarch64.so.1"}
 PLACE = Path(__file__).resolve().parents[1] / "build" / "pythons"
@@ -25,13 +42,13 @@ def folder(version: str, architecture: str) -> Path:
     return PLACE / f"{version}-{architecture}"
 
 
-def settings(state: Path, kind: str, version: str, architecture: str) -> str:
+def settings(state: Path, version: str, architecture: str) -> str:
     """Write apt's configuration: a state of its own, in which nothing is installed."""
     key = "/usr/share/keyrings/debian-archive-keyring.gpg"
     (state / "lists/partial").mkdir(parents=True, exist_ok=True)
     (state / "archives/partial").mkdir(parents=True, exist_ok=True)
     debian = ARCHITECTURES[architecture]
-    sources = f"{kind} [signed-by={key}] http://deb.debian.org/debian {SUITES[version]} main\n"
+    sources = f"deb [signed-by={key}] http://deb.debian.org/debian {SUITES[version]} main\n"
     (state / "sources.list").write_text(sources)
     return (
         f'Dir::Etc::sourcelist "{state}/sources.list";\nDir::Etc::sourceparts "-";\nDir::State "{state}";\n'
@@ -45,8 +62,7 @@ def apt(name: str, version: str, architecture: str, *command: str) -> Path:
     """Run a command of apt-get; return the folder that has its downloads."""
     state = PLACE / f"{name}.apt"
     state.mkdir(parents=True, exist_ok=True)
-    kind = "deb-src" if command[0] == "source" else "deb"
-    (state / "apt.conf").write_text(settings(state, kind, version, architecture))
+    (state / "apt.conf").write_text(settings(state, version, architecture))
     environment = {**os.environ, "APT_CONFIG": str(state / "apt.conf")}
     for call in (["update"], [*command]):
         subprocess.run(["apt-get", "-qq", *call], check=True, cwd=state, env=environment)
@@ -65,19 +81,22 @@ def fetch(version: str, architecture: str) -> Path:
 
 
 def source(version: str) -> Path:
-    """Fetch the source of an interpreter, once, and unpack it as its authors released it, without Debian's changes."""
+    """Fetch the source of an interpreter, once, and unpack it."""
     root = folder(version, "source")
     if not (root / "complete").exists():
-        state = apt(root.name, version, "x86_64", "source", "--download-only", f"python{version}")
-        (archive,) = state.glob("*.orig.tar.?z")
-        root.mkdir(exist_ok=True)
-        subprocess.run(["tar", "-x", "-C", root, "--strip-components=1", "-f", archive], check=True)
+        address, expected = SOURCES[version]
+        with urllib.request.urlopen(address, timeout=60) as answer:
+            archive = answer.read()
+        if (found := hashlib.sha256(archive).hexdigest()) != expected:
+            raise OSError(f"{address}: must have the SHA-256 {expected}, got {found}")
+        root.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["tar", "-xJ", "-C", root, "--strip-components=1"], input=archive, check=True)
         (root / "complete").touch()
     return root
 
 
 def build(version: str, architecture: str, python: str) -> Path:
-    """Build an interpreter that Debian has only the source of; `python` is one of that version for this machine."""
+    """Build an interpreter that Debian lacks; `python` is one of that version for this machine."""
     root = folder(version, architecture)
     if (root / "complete").exists():
         return root
@@ -95,7 +114,7 @@ def build(version: str, architecture: str, python: str) -> Path:
         packages = root / f"usr/lib/{triplet}/pkgconfig"
         environment |= {"PKG_CONFIG_SYSROOT_DIR": str(root), "PKG_CONFIG_LIBDIR": str(packages)}
     calls = (
-        [source(BUILT[version]) / "configure", "-q", *options],
+        [source(version.rstrip("t")) / "configure", "-q", *options],
         ["make", "-s", f"-j{os.cpu_count()}"],
         ["make", "-s", "install", f"DESTDIR={root}"],
     )
@@ -122,7 +141,7 @@ def unpack(root: Path, version: str, architecture: str, packages: Sequence[str])
 
 
 def provide(version: str, architecture: str, python: str) -> Path | None:
-    """Fetch or build an interpreter, once; None where Debian has neither it nor its source, as of 3.12."""
+    """Fetch or build an interpreter, once; None where that fails."""
     root = folder(version, architecture)
     if (root / "complete").exists():
         return root
