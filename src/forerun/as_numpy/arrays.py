@@ -232,7 +232,7 @@ def _attributes(calls: Numpy) -> Iterator[tuple[str, Any]]:
     yield "__array_ufunc__", _ufuncs(calls)
     yield "__array_function__", _functions(calls)
     yield "data", _read("data")
-    yield "base", None
+    yield "base", property(lambda x: None)
     yield "_repr_html_", property(_lacks_html)
     yield "__imatmul__", _imatmul(calls)
     # Pickles have NumPy's arrays and scalars: processes and programs read them in which NumPy is not replaced.

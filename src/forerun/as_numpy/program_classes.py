@@ -11,7 +11,7 @@ from types import FunctionType
 from typing import Any
 
 from ..ops._base import core as _core
-from .conversion import values
+from .conversion import aliased
 
 __all__ = ["converted"]
 
@@ -63,10 +63,13 @@ def _becomes_a_method(function: object) -> bool:
 
 
 def _returning_numpys(method: FunctionType) -> Callable[..., Any]:
+    """Return `__array__` whose result has the memory of the program's array: writes to either are seen by the other."""
+
     @functools.wraps(method)
     def array(*args: Any, **kwargs: Any) -> Any:
-        return values(method(*args, **kwargs), writable=True)
+        return aliased(method(*args, **kwargs))
 
+    vars(array)["unconverted"] = method  # which forerun's `asarray` calls
     return array
 
 
