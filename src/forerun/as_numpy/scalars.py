@@ -58,10 +58,10 @@ def _class(dtype: numpy.dtype) -> type:
     return _Class(dtype.type.__name__, (scalar,), body)
 
 
-def _of_real_part(number: type) -> Callable[[Any], Any]:
+def _of_real_part(number: type) -> Callable[[scalar], object]:
     """Return a conversion of complex scalars to a real number, which NumPy warns of. Waits."""
 
-    def converted(x: Any) -> Any:
+    def converted(x: scalar) -> object:
         value = x.numpy()
         warn_of_lost_parts(value.dtype, value.real.dtype)
         return number(value.real)

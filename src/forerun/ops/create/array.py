@@ -137,7 +137,7 @@ def _without_class(x: Any) -> Any:
     return numpy.asarray(x) if isinstance(x, numpy.ndarray) else x
 
 
-def _inside(x: Any, dtype: DTypeLike) -> Any:
+def _inside(x: Any, dtype: DTypeLike) -> object:
     """Return the array that an object gives by its `__array__`, which then sees writes. Others as they are."""
     if isinstance(x, (_core.Array, numpy.ndarray, numpy.generic)) or not hasattr(type(x), "__array__"):
         return x
