@@ -123,6 +123,15 @@ def test_outputs_that_differ_are_distinguished(a: str, b: str, same: bool) -> No
 # --- who gets it ----------------------------------------------------------------------------------------
 
 
+def test_a_module_that_nothing_has_imported_yet(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "numpy.lib.recfunctions", raising=False)
+    monkeypatch.delattr(numpy.lib, "recfunctions", raising=False)
+    names = run("from numpy.lib import recfunctions as r\nfrom numpy import *\nimport numpy.lib\n")
+    assert names["r"] is names["numpy"].lib.recfunctions
+    with pytest.raises(ImportError, match="cannot import name 'nothing'"):
+        run("from numpy.lib import nothing\n", "other")
+
+
 def test_every_way_to_import(run: Run) -> None:
     names = run(
         "import importlib\n"

@@ -317,6 +317,29 @@ def test_operators_of_a_class_made_in_c_take_scalars_of_forerun(run: Run, monkey
     assert vars(library)["from_numpy"] is kind
 
 
+@pytest.mark.parametrize(("name", "solver"), [("osqp.interface", "OSQP"), ("scs", "SCS")])
+def test_solvers_get_numpys_arrays(run: Run, monkeypatch: pytest.MonkeyPatch, name: str, solver: str) -> None:
+    class Solver:
+        def __init__(self, data: dict[str, Any]) -> None:
+            self.own = [isinstance(x, _core.Array) for x in data.values()]
+
+        def setup(self, q: Any) -> None:
+            self.own = [isinstance(q, _core.Array)]
+
+    library = types.ModuleType(name)
+    library.__spec__ = importlib.machinery.ModuleSpec(name, None)
+    Solver.__module__, vars(library)[solver] = name, Solver
+    for part in (name, name.partition(".")[0]):
+        monkeypatch.setitem(sys.modules, part, library)
+    names = run(
+        f"import numpy as np, {name.partition('.')[0]} as library\n"
+        f"problem = library.{solver}({{'q': np.ones(2)}})\n"
+        "own = problem.own\n"
+        "problem.setup(q=np.zeros(2))\n"
+    )
+    assert names["own"] == names["problem"].own == [False]
+
+
 def test_a_library_is_adapted_when_all_of_it_is_imported(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     library = types.ModuleType("cv2")
     library.__spec__ = importlib.machinery.ModuleSpec("cv2", None)

@@ -167,6 +167,27 @@ def test_classes_with_array_methods(run: Run) -> None:
     assert names["Parameter"].__array__.__name__ == "__array__"
 
 
+def test_objects_with_an_array_see_writes_to_it(namespaces: list[dict[str, Any]]) -> None:
+    program = (
+        "class Cell:\n"
+        "    def __init__(self): self.inner = np.zeros(3)\n"
+        "    def __array__(self, dtype=None, copy=None): return np.array(self.inner, dtype, copy=copy)\n"
+        "def written(view, *args, **options):\n"
+        "    cell = Cell()\n"
+        "    view(cell, *args, **options)[:] = 5\n"
+        "    return cell.inner\n"
+        "class Uncopied(Cell):\n"
+        "    def __array__(self, *args): return self.inner\n"
+    )
+    written = (
+        "[written(np.asarray), written(np.asanyarray, dtype=float), written(np.asarray, 'f4'), written(np.array),"
+        " written(np.array, copy=None), written(np.ascontiguousarray), written(Cell.__array__), written(np.require),"
+        " np.asarray(Uncopied()) + 1, np.asarray(Uncopied(), int).dtype, np.dot(Cell(), f[:3]), f[:3] + Cell()]"
+    )
+    expected, found = values_with_both(written, namespaces, program)
+    assert found == expected
+
+
 def test_classes_of_numpy_have_their_methods_without_the_replacement() -> None:
     assert "view" not in vars(numpy.matrix)
     assert numpy.ma.MaskedArray.view.__module__ == "numpy.ma.core"

@@ -43,6 +43,8 @@ __import__('numbers').Real in [k for k in (__import__('numbers').Real,) if isins
 np.ndarray((2, 3), dtype=int).shape
 np.ndarray((2, 3)).dtype
 np.ndarray.__name__
+np.zeros(2).base is None, [n for n in dir(np.ndarray) if n[0] != '_' and getattr(np.ndarray, n) is None]
+np.histogramdd([1.0, 2.0, 2.0], 2)[0], np.histogramdd([[1.0, 2.0], [2.0, 3.0]], 2)[0]
 isinstance(frame['a'].to_numpy(), np.ndarray)
 np.ndarray((2,), dtype='i4', buffer=b'12345678')
 np.add.reduce(x), np.add.reduce(x, axis=1)
@@ -58,6 +60,13 @@ x[1, 2] * 2, f[0] + x[0, 1], f[1] / 3, f[0] > 0.1, (x[0, 0] == x[0, 0]).dtype, 2
 type(x[0, 1] * 2.5 == 0).__name__ in ('bool', 'bool_', 'scalar') and (x[0, 1] * 2.5).dtype, (f[0] * x[0, 1]).dtype
 f * f[0], x - x[1, 1], f[2] - f, (x * np.float32(2)).dtype, (f * np.int8(3)).dtype, f[0] * np.float64(0.1)
 x[x[0, 1], x[0, 2]], f[x[0, 1]], f[np.argmax(f)], list(range(9))[x[1, 0]], x[np.argmin(f), -1]
+[type(g(v)).__name__ for g in (np.real, np.imag) for v in (1 + 2j, 2.5, np.float64(2), np.complex64(1j), f[1], f, True)]
+[type(g(v)).__name__ for g in (np.isreal, np.iscomplex) for v in (1 + 2j, 2.5, np.float64(2), f[1], f)]
+[type(g(v)).__name__ for g in (np.squeeze, np.transpose) for v in (2.5, np.float64(2), np.bool_(True), f[1], f)]
+[type(g(v)).__name__ for g in (np.nan_to_num, np.clip) for v in (2.5, np.float64(2), f[1], np.array(np.inf))]
+[type(v).__name__ for v in (*np.broadcast_arrays(f[1], 2.0), *np.broadcast_arrays(f[1], f))]
+np.ones(2, 'f4').round(np.int64(1)).dtype, np.round(np.float32(1.25), x[0, 1]), f.round(decimals=x[0, 2]), f.round(True)
+[float(z) for z in (f + 2j)[:2]], int((f + 2j).sum()), float(np.vdot(f + 2j, f + 2j)), complex((f + 2j)[1])
 [e * 2 for e in f], [row.sum() for row in x], sum(f), max(f), sorted(f)[0], f.item(1), x.item(1, 2)
 np.int64(2**62) * np.int64(4) + x[0, 0], x[1, 2] // 2, x[1, 2] % 2, -f[0], abs(-f[1]), f[1] ** 2, divmod(x[1, 2], 2)
 (lambda v: [v.__setitem__(0, v[1]), v.__setitem__(1, 7), v.tolist()])(f.copy())[-1]
@@ -221,6 +230,12 @@ def test_expressions_have_their_values_with_numpy(namespaces: list[dict[str, Any
     numpy_names, forerun_names = namespaces
     assert forerun_names["np"] is not numpy_names["np"]
     assert value_of(expression, forerun_names) == value_of(expression, numpy_names)
+
+
+def test_a_complex_scalar_as_a_real_number_warns_as_with_numpy(run: Run) -> None:
+    names = run("import numpy as np\nz = np.array([1 + 2j])[0]\ndef read(): return float(z), int(z)\n")
+    with pytest.warns(numpy.exceptions.ComplexWarning, match="discards the imaginary part"):
+        assert names["read"]() == (1.0, 1)
 
 
 def test_functions_are_forerun_s_own(run: Run) -> None:

@@ -371,15 +371,24 @@ def _lead(ufunc: numpy.ufunc, operands: list[Any]) -> int:
 
 def _from_the_end(ufunc: numpy.ufunc, operands: list[Any], options: dict[str, Any]) -> dict[str, Any]:
     """Return the options with axes counted from the end, so that they still hold when there are more axes in front."""
-    if "axes" not in options:
-        return options
+    axis, counts = options.get("axis", -1), core_axes(ufunc)
+    given = options.get("axes")
+    if given is None:
+        if axis < 0 or max(counts) > 1:
+            return options
+        if beyond := [x.ndim for x, n in zip(operands, counts, strict=False) if n and axis >= x.ndim]:
+            raise numpy.exceptions.AxisError(axis, beyond[0])
+        given = [(axis,) if n else () for n in counts]  # as operands and results may differ in their number of axes
+    kept = max(counts) if options.get("keepdims") else 0
     ndims = [x.ndim for x in operands]
-    ndims += [_lead(ufunc, operands) + n for n in core_axes(ufunc)[ufunc.nin :]]
+    ndims += [_lead(ufunc, operands) + max(n, kept) for n in counts[ufunc.nin :]]
     counted = [
         tuple(a - n if a >= 0 else a for a in ((axes,) if isinstance(axes, int) else axes))
-        for axes, n in zip(options["axes"], ndims, strict=False)
+        for axes, n in zip(given, ndims, strict=False)
     ]
-    return options | {"axes": counted}
+    if kept and "axes" not in options:
+        counted[ufunc.nin :] = [(axis - n,) for n in ndims[ufunc.nin :]]
+    return {k: v for k, v in options.items() if k != "axis"} | {"axes": counted}
 
 
 def _core_shapes(
@@ -387,13 +396,10 @@ def _core_shapes(
 ) -> list[tuple[int, ...]]:
     """The shapes of the results: those of a call with one more axis in front, of extent 0: nothing is computed."""
     lead, counts = _lead(ufunc, operands), core_axes(ufunc)
-    axis = options.get("axis", -1)
     empty = [
         numpy.empty((0,) + (1,) * (lead - x.ndim + n) + x.shape, d)
         for x, n, d in zip(operands, counts, loop, strict=False)
     ]
-    if axis >= 0 and len({x.ndim for x in operands}) == 1:
-        options = options | {"axis": axis - operands[0].ndim}
     try:
         found = _several(ufunc(*empty, signature=loop, casting="unsafe", **options))
     except (ValueError, TypeError) as error:

@@ -26,6 +26,7 @@ import numpy
 from .._display.namespaces import dir_of
 from ..ops._base import promotion as dtype_rules
 from .arrays import extended
+from .compiled import extension_modules
 from .conversion import Numpy
 from .importing import Imports, Line
 from .libraries import ADAPTED, Libraries
@@ -54,6 +55,7 @@ class _Installation:
     def start(self) -> None:
         self._undo.enter_context(dtype_rules.as_numpy())
         self._undo.enter_context(extended(self.calls, self._module_for))
+        self._undo.enter_context(extension_modules(self.imports.is_program))
         self._undo.enter_context(converted(self.imports.is_programs, self.modules.counterpart))
         self.imports.start()
         self.libraries.adapt()

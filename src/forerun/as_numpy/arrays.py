@@ -164,6 +164,16 @@ def _lacks_html(x: object) -> None:
     raise AttributeError("'numpy.ndarray' object has no attribute '_repr_html_'")
 
 
+_INDEX: Any = _core.Array.index
+
+
+def _index(x: object) -> object:
+    """Return which output of its node an array is, to forerun's own code. Others ask whether it is pandas' table."""
+    if sys._getframe(1).f_globals.get("__name__", "").startswith("forerun."):
+        return _INDEX.__get__(x)
+    raise AttributeError("'numpy.ndarray' object has no attribute 'index'")
+
+
 def _namespace(module_for: Callable[[Mapping[str, Any]], Any]) -> Callable[..., Any]:
     """Return `__array_namespace__`, whose result is the module that the calling code has as NumPy: it compares them."""
 
@@ -232,8 +242,9 @@ def _attributes(calls: Numpy) -> Iterator[tuple[str, Any]]:
     yield "__array_ufunc__", _ufuncs(calls)
     yield "__array_function__", _functions(calls)
     yield "data", _read("data")
-    yield "base", None
+    yield "base", property(lambda x: None)
     yield "_repr_html_", property(_lacks_html)
+    yield "index", property(_index, _INDEX.__set__)
     yield "__imatmul__", _imatmul(calls)
     # Pickles have NumPy's arrays and scalars: processes and programs read them in which NumPy is not replaced.
     yield "__reduce_ex__", lambda x, protocol: values(x).__reduce_ex__(protocol)

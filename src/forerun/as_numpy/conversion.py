@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -45,7 +46,10 @@ def each_inside(x: Any, convert: Callable[[Any], Any]) -> Any:
     if type(x) is dict:
         return {k: convert(v) for k, v in x.items()}
     if isinstance(x, tuple) and hasattr(x, "_fields"):
-        return type(x)(*map(convert, x))
+        found = tuple(map(convert, x))
+        if all(map(operator.is_, found, x)):
+            return x
+        return type(x)(*found) if hasattr(x, "_make") else found  # others need more than their fields
     return x
 
 

@@ -10,7 +10,7 @@ import numpy
 
 from .. import np
 from ..ops._base import core as _core
-from .conversion import aliased, delivered, values
+from .conversion import aliased, delivered, each_inside, values
 
 __all__ = ["METHODS", "Base", "Overriding", "Unbound", "attributes"]
 
@@ -56,6 +56,11 @@ def _numpy_class(x: Any) -> Any:
     return numpy.ndarray if x is np.ndarray else x
 
 
+def _all_aliased(x: object) -> object:
+    """Return NumPy's arrays on the memory of forerun's, in nested tuples, lists and dicts too."""
+    return aliased(x) if isinstance(x, _core.Array) else each_inside(x, _all_aliased)
+
+
 def _numpys(function: object) -> Any:
     """Return NumPy's function for forerun's."""
     return function.ufunc if isinstance(function, _core.Ufunc) else getattr(function, "numpy_function", function)
@@ -73,8 +78,11 @@ class Base(numpy.ndarray):
         return super().__new__(cls, values(shape), dtype, aliased(buffer), *args, **kwargs)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        """Call NumPy's, with its function in place of forerun's."""
-        return super().__array_function__(_numpys(func), types, args, kwargs)
+        """Call NumPy's, with its function, class and arrays in place of forerun's."""
+        known = tuple(map(_numpy_class, types))
+        if known != tuple(types):
+            args, kwargs = _all_aliased(args), _all_aliased(kwargs)
+        return super().__array_function__(_numpys(func), known, args, kwargs)
 
     view = _view(numpy.ndarray)
 

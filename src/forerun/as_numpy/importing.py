@@ -112,11 +112,22 @@ class Imports:
             globals = sys._getframe(1).f_globals
         if name[:5] == "numpy" and level == 0 and name[5:6] in ("", ".") and self.is_programs(globals):
             found = self.module(name)
+            for part in fromlist or ():
+                if not hasattr(found, part):  # a module that nothing has imported yet
+                    self._submodule(f"{name}.{part}")
             return found if fromlist or name == "numpy" else self.module("numpy")
         module: ModuleType = self._before[0](name, globals, locals, fromlist, level)
         if level == 0:
             self._met(name)
         return module
+
+    def _submodule(self, name: str) -> None:
+        """Import a module of NumPy's, if there is one of this name, which its package then has as an attribute."""
+        try:
+            self.module(name)
+        except ModuleNotFoundError as error:
+            if error.name != name:
+                raise
 
     def _import_module(self, name: str, package: str | None = None) -> ModuleType:
         """In the place of `importlib.import_module`."""

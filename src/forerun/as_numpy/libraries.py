@@ -33,6 +33,8 @@ ADAPTED: dict[str, tuple[str, ...] | None] = {
     "scipy.sparse.linalg._interface": ("_CustomLinearOperator",),
     "scipy.spatial.transform": None,
     "h5py": None,
+    "osqp.interface": ("OSQP",),
+    "scs": ("SCS", "solve"),
     "cv2": None,
     "torch": (
         "Tensor", "from_numpy", "tensor", "as_tensor", "full", "full_like", "arange", "linspace", "clamp", "eq",

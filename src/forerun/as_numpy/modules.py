@@ -16,7 +16,7 @@ from .. import np
 from ..ops._base import core as _core
 from ..ops._base.ufunc_text import Signature
 from . import arrays
-from .conversion import Numpy, as_forerun, unpickled, values
+from .conversion import Numpy, as_forerun, is_derived, unpickled, values
 from .streams import streams
 
 __all__ = ["Modules"]
@@ -48,10 +48,14 @@ _MAKES = (
     "array", "asanyarray", "asarray", "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "astype", "copy",
     "empty_like", "full_like", "ones_like", "require", "zeros_like", "linspace", "arange", "full",
 )  # fmt: skip
-# They return an array without the class of their argument.
-_WITHOUT_CLASS = ("array", "asarray", "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "copy")
+# They return an array without the class of their argument, or none.
+_WITHOUT_CLASS = (
+    "array", "asarray", "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "copy",
+    "may_share_memory", "shares_memory",
+)  # fmt: skip
 # Modules that are NumPy's own: their names are annotations, and no functions.
 _NUMPY_MODULES = ("numpy.typing",)
+_OF_DERIVED = "an array's class is derived from numpy.ndarray"
 _LACKS = "not among forerun's functions"
 # NumPy's functions are meant, as they call Python once for each element, or are about NumPy itself.
 _NUMPY_NAMES = {
@@ -176,12 +180,15 @@ class Modules:
             return called
         found = _core.Fallback(called, lambda *_: NotImplemented)
         vars(found).update(__doc__=called.__doc__, __module__=called.__module__, numpy_function=numpy_object)
+        vars(found).update(self._undispatched(path, numpy_object))
         vars(found)["__reduce_ex__"] = lambda protocol: (unpickled, (path,))  # for pickles: by its name
         return found
 
     def _function(self, path: str, forerun_function: Any, numpy_function: Callable[..., Any]) -> Any:
         if path in _ONCE:
-            return forerun_function
+            called = _by_class(forerun_function, self.calls.always(path, numpy_function, _OF_DERIVED))
+            vars(called).update(self._undispatched(path, numpy_function))
+            return called
         few = None if path in _MAKES else numpy_function
         found = _core.Fallback(
             _changed(path, forerun_function, numpy_function), self.calls.instead(path, numpy_function), few,
@@ -192,8 +199,14 @@ class Modules:
         if isinstance(numpy_function, numpy.ufunc):
             vars(found).update(_of_ufunc(numpy_function))
         vars(found)["numpy_function"] = numpy_function
+        vars(found).update(self._undispatched(path, numpy_function))
         vars(found)["__reduce_ex__"] = lambda protocol: (unpickled, (path,))  # for pickles: by its name
         return found
+
+    def _undispatched(self, path: str, numpy_function: object) -> dict[str, object]:
+        """Return NumPy's function that asks no class of its arguments, which classes with `__array_function__` call."""
+        found = getattr(numpy_function, "_implementation", None)
+        return {} if found is None else {"_implementation": self.calls.always(path, found, "called in its place")}
 
 
 def _of_ufunc(ufunc: numpy.ufunc) -> dict[str, object]:
@@ -214,6 +227,17 @@ def _changed(path: str, forerun_function: Any, numpy_function: Any) -> Any:
     if path in _READS:
         return _rewinding(forerun_function)
     return _waiting(path, forerun_function, numpy_function)
+
+
+def _by_class(function: Callable[..., object], numpy_function: Callable[..., object]) -> Callable[..., object]:
+    """Return a function that is NumPy's for arrays of a class derived from NumPy's."""
+
+    @functools.wraps(function)
+    def call(*args: object, **kwargs: object) -> object:
+        derived = any(map(is_derived, (*args, *kwargs.values())))
+        return (numpy_function if derived else function)(*args, **kwargs)
+
+    return call
 
 
 def _rewinding(function: Callable[..., object]) -> Callable[..., object]:

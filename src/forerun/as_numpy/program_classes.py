@@ -5,13 +5,17 @@ from __future__ import annotations
 
 import builtins
 import functools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from types import FunctionType
 from typing import Any
 
+import numpy
+
+from .. import np
 from ..ops._base import core as _core
-from .conversion import values
+from ..ops._base.convert import is_supported
+from .conversion import aliased, back, taken
 
 __all__ = ["converted"]
 
@@ -21,8 +25,8 @@ def converted(
     is_program: Callable[[Mapping[str, Any] | None], bool], counterpart: Callable[[Any], Any]
 ) -> Iterator[None]:
     """Inside, class statements of the program make classes whose `__array__` returns NumPy's arrays, and whose
-    `__array_function__` and `__array_ufunc__` get the functions that the program has by their names. Functions that are
-    written in C in NumPy get no instance.
+    `__array_function__` and `__array_ufunc__` get the functions that the program has by their names. Their
+    `__array_finalize__` gets forerun's arrays. Functions that are written in C in NumPy get no instance.
 
     is_program: whether globals are those of the program's code.
     counterpart: returns the program's function in place of NumPy's.
@@ -30,7 +34,8 @@ def converted(
     build = builtins.__build_class__
     adapting: dict[str, Callable[[FunctionType], Callable[..., Any]]] = {
         "__array__": _returning_numpys,
-        "__array_function__": functools.partial(_given, counterpart),
+        "__array_finalize__": _finalizing,
+        "__array_function__": functools.partial(_dispatching, counterpart),
         "__array_ufunc__": functools.partial(_given, counterpart),
     }
 
@@ -63,18 +68,63 @@ def _becomes_a_method(function: object) -> bool:
 
 
 def _returning_numpys(method: FunctionType) -> Callable[..., Any]:
+    """Return `__array__` whose result has the memory of the program's array: writes to either are seen by the other."""
+
     @functools.wraps(method)
     def array(*args: Any, **kwargs: Any) -> Any:
-        return values(method(*args, **kwargs), writable=True)
+        return aliased(method(*args, **kwargs))
 
+    vars(array)["unconverted"] = method  # which forerun's `asarray` calls
     return array
 
 
-def _given(counterpart: Callable[[Any], Any], method: FunctionType) -> Callable[..., Any]:
-    """Return a method of a protocol whose first argument is a function."""
+def _finalizing(method: FunctionType) -> Callable[..., Any]:
+    """Return `__array_finalize__` for which an array of no derived class is of the class that the program knows."""
 
     @functools.wraps(method)
-    def given(self: object, function: object, *args: object, **kwargs: object) -> object:
-        return method(self, counterpart(function), *args, **kwargs)
+    def finalize(self: object, obj: object, *args: object) -> object:
+        return method(self, _as_programs(obj), *args)
+
+    return finalize
+
+
+def _as_programs(x: object) -> object:
+    """Return an array of NumPy's own class as a forerun array, where its dtype allows that."""
+    if type(x) is not numpy.ndarray or not is_supported(x.dtype):
+        return x
+    try:
+        return taken(x)
+    except (BufferError, TypeError, ValueError):
+        return x
+
+
+def _dispatching(counterpart: Callable[[Any], Any], method: FunctionType) -> Callable[..., Any]:
+    """Return `__array_function__` that gets the program's function, and its class of arrays among the types."""
+
+    @functools.wraps(method)
+    def dispatch(self: object, function: object, types: Iterable[type], *args: object, **kwargs: object) -> object:
+        known = tuple(np.ndarray if kind is numpy.ndarray else kind for kind in types)
+        return method(self, counterpart(function), known, *args, **kwargs)
+
+    return dispatch
+
+
+def _given(counterpart: Callable[[Any], Any], method: FunctionType) -> Callable[..., Any]:
+    """Return `__array_ufunc__` that gets the program's function, and copies of NumPy's arrays as forerun's."""
+
+    @functools.wraps(method)
+    def given(self: object, function: object, how: str, *inputs: object, **kwargs: Any) -> object:
+        outs = kwargs.get("out") or ()
+        copies = {id(x): back(x) for x in (*inputs, *outs) if type(x) is numpy.ndarray}
+        if not copies:
+            return method(self, counterpart(function), how, *inputs, **kwargs)
+        if outs:
+            kwargs["out"] = tuple(copies.get(id(x), x) for x in outs)
+        found = method(self, counterpart(function), how, *[copies.get(id(x), x) for x in inputs], **kwargs)
+        for new, out in zip(kwargs.get("out") or (), outs):
+            if new is not out:
+                numpy.copyto(out, new.numpy())
+                found = out if found is new else found
+        return found
 
     return given

@@ -10,6 +10,7 @@ import numpy
 
 from .._array.array_class import ArrayClass
 from .._array.scalar import scalar
+from ..ops._base.convert import warn_of_lost_parts
 
 __all__ = ["PLAIN", "attributes", "classes", "clear_isinstance_caches", "encoder"]
 
@@ -51,7 +52,21 @@ def classes() -> dict[numpy.dtype, type]:
 
 
 def _class(dtype: numpy.dtype) -> type:
-    return _Class(dtype.type.__name__, (scalar,), {"__slots__": (), "__module__": "numpy", "dtype": dtype})
+    body = {"__slots__": (), "__module__": "numpy", "dtype": dtype}
+    if dtype.kind == "c":
+        body.update(__float__=_of_real_part(float), __int__=_of_real_part(int))
+    return _Class(dtype.type.__name__, (scalar,), body)
+
+
+def _of_real_part(number: type) -> Callable[[scalar], object]:
+    """Return a conversion of complex scalars to a real number, which NumPy warns of. Waits."""
+
+    def converted(x: scalar) -> object:
+        value = x.numpy()
+        warn_of_lost_parts(value.dtype, value.real.dtype)
+        return number(value.real)
+
+    return converted
 
 
 def attributes() -> Iterator[tuple[str, Any]]:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy
 import pytest
+from numpy._core import _umath_tests
 from numpy.testing import assert_array_equal
 from scipy import special
 
@@ -143,3 +144,26 @@ def test_gradients_of_foreign_ufuncs_raise() -> None:
         y = numpy.tanh(x)
     y.backward()
     assert_array_equal(x.grad.numpy(), (1 - np.tanh(x.detach()) ** 2).numpy())
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2, -1])
+@pytest.mark.parametrize("keepdims", [False, True])
+def test_axes_of_ufuncs_with_core_axes_are_those_of_each_operand(axis: int, keepdims: bool, engine: str) -> None:
+    """Operands and results may differ in how many axes they have in front."""
+    inner, a = _umath_tests.inner1d, numpy.arange(24.0).reshape(2, 3, 4)
+    b = numpy.arange(float(a.shape[axis]))
+    for x, y in ((a, a), (a, numpy.swapaxes(a, axis, 0)[:, 0, 0]), (b, a) if axis in (0, -1) else (a, a[:1])):
+        try:
+            expected = inner(x, y, axis=axis, keepdims=keepdims)
+        except ValueError as error:
+            with pytest.raises(type(error)):
+                inner(np.array(x), np.array(y), axis=axis, keepdims=keepdims)
+            continue
+        assert_array_equal(inner(np.array(x), np.array(y), axis=axis, keepdims=keepdims).numpy(), expected)
+    assert_array_equal(_umath_tests.cumsum(np.array(a), axis=axis).numpy(), numpy.cumsum(a, axis))
+
+
+def test_an_axis_of_an_operand_beside_numbers(engine: str) -> None:
+    rows, factor = numpy.arange(6.0).reshape(2, 3), numpy.arange(2.0)
+    found = _umath_tests.inner1d(np.array(rows), np.array(factor), axis=0)
+    assert_array_equal(found.numpy(), factor @ rows)

@@ -38,8 +38,8 @@ __all__ = [
     "array_of_list", "as_dtype", "as_index_array", "as_real_float", "asarray", "asarray_like_device", "asarrays",
     "axes_of", "axes_to_reduce", "axis_of", "broadcast_shapes", "castable", "check_choice", "converted", "count_of",
     "counts_of", "default_float", "device_of", "ints_become_floats", "is_array", "is_bfloat16", "is_inexact",
-    "is_real_float", "is_supported", "promote", "set_defaults", "unsupported", "vector_of", "warn_of_lost_parts",
-    "write_out",
+    "is_number", "is_real_float", "is_supported", "promote", "set_defaults", "unsupported", "vector_of",
+    "warn_of_lost_parts", "write_out",
 ]  # fmt: skip
 
 _MOST_AXES = 64
@@ -106,6 +106,15 @@ def asarray(x: ArrayLike, dtype: DTypeLike = None, device: DeviceLike = None, op
         raise TypeError(f"{op}: values must be {SUPPORTED}, got dtype {values.dtype}")
     new = _core.from_numpy(values, resolve(device))
     return new if want is None or new.dtype == want else converted(new, want)
+
+
+def is_number(x: object) -> bool:
+    """Return whether x is Python's or NumPy's number whose own attributes are the result, as NumPy's rules have it.
+
+    >>> is_number(1.5)
+    False
+    """
+    return _core.numpy_rules() and isinstance(x, (int, float, complex, numpy.generic))
 
 
 def device_of(*values: Any) -> Device | None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from .._base import convert
 from .._base import core as _core
-from .._base.convert import check_choice, unsupported
+from .._base.convert import as_dtype, check_choice, unsupported
 from .._base.primitive import direct
 from .._base.promotion import default_float
 from ..shape.memory_order import copied_in, in_order
@@ -76,7 +77,8 @@ def array(
     """
     unsupported("array", like=like, ndmax=ndmax or None)
     where = _device(device, ctx) if device is not None or ctx is not None else None
-    result = _made("array", object if subok else _without_class(object), dtype, where, copy, order)
+    given = object if subok else _without_class(object)
+    result = _made("array", given if copy else _inside(given, dtype), dtype, where, copy, order)
     missing = ndmin - result.ndim
     return reshape(result, (1,) * missing + result.shape) if missing > 0 else result
 
@@ -126,12 +128,23 @@ def asarray(
     if order is None and device is None and copy is None and like is None and _has_dtype(a, dtype):
         return a
     unsupported("asarray", like=like)
-    return _made("asarray", _without_class(a), dtype, device, copy, order)
+    given = _without_class(a)
+    return _made("asarray", given if copy else _inside(given, dtype), dtype, device, copy, order)
 
 
 def _without_class(x: Any) -> Any:
     """Return an array of a class derived from NumPy's as NumPy's; other values as they are."""
     return numpy.asarray(x) if isinstance(x, numpy.ndarray) else x
+
+
+def _inside(x: Any, dtype: DTypeLike) -> object:
+    """Return the array that an object gives by its `__array__`, which then sees writes. Others as they are."""
+    if isinstance(x, (_core.Array, numpy.ndarray, numpy.generic)) or not hasattr(type(x), "__array__"):
+        return x
+    of_program = getattr(x.__array__, "unconverted", None)  # which `as_numpy` keeps, as NumPy gets another
+    method: Any = x.__array__ if of_program is None else functools.partial(of_program, x)
+    given = method() if dtype is None else method(as_dtype("asarray", dtype))
+    return given if isinstance(given, _core.Array) or type(given) is numpy.ndarray else x
 
 
 def _has_dtype(x: ArrayLike, dtype: DTypeLike) -> TypeIs[Array]:

@@ -53,7 +53,7 @@ def copy(a: ArrayLike, order: str = "K", subok: bool = False) -> Array:
     order : str, optional
         "F" for one whose first axis runs fastest in memory, otherwise the last one does.
     subok : bool, optional
-        Has no effect.
+        Has no effect, but by NumPy's rules, where the class of an array is kept.
 
     Returns
     -------
@@ -68,7 +68,7 @@ def copy(a: ArrayLike, order: str = "K", subok: bool = False) -> Array:
     >>> x.tolist(), y.tolist()
     ([0.0, 0.0], [1.0, 1.0])
     """
-    return array(a, order=order)
+    return array(a, order=order, subok=subok)
 
 
 def astype(x: ArrayLike, dtype: DTypeLike, /, *, copy: bool = True, device: DeviceLike = None) -> Array:

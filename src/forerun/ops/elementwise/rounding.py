@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING
 
 import numpy
@@ -40,7 +41,7 @@ def round(a: ArrayLike, decimals: int = 0, out: Out = None) -> Array:
     >>> np.round([0.5, 1.5, 2.25]).tolist(), np.round([1.25], 1)
     ([0.0, 2.0, 2.0], array([1.2]))
     """
-    x = asarray(a)
+    x, decimals = asarray(a), operator.index(decimals)
     whole = x.dtype.kind == "c" or (x.dtype.kind in "iu" and decimals < 0)  # as NumPy does it, value by value
     if not whole or decimals == 0:
         return write_out("round", _round(x, decimals), out)

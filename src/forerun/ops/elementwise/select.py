@@ -186,7 +186,7 @@ def clip(
     if kwargs:
         return _clip_with(x, low, high, out, kwargs)
     if low is None and high is None:
-        x = copy(x)
+        x = _core.as_scalar(copy(x))
     if low is not None:
         x = maximum(x, low)
     if high is not None:

@@ -476,6 +476,4 @@ def nan_to_num(
         result = where(isnan(x), nan, where(x == numpy.inf, high, where(x == -numpy.inf, low, x)))
     else:
         result = x.copy() if copy else x
-    if copy:
-        return result
-    return write_out("nan_to_num", result, x)
+    return _core.as_scalar(result) if copy else write_out("nan_to_num", result, x)

@@ -44,7 +44,8 @@ def isreal(x: ArrayLike) -> Array:
     >>> np.isreal([1 + 1j, 2 + 0j]).tolist()
     [False, True]
     """
-    return equal(imag(x), 0)
+    found: Array = imag(x) == 0  # a Python bool where `imag` gives a Python number
+    return found
 
 
 def iscomplex(x: ArrayLike) -> Array:
@@ -66,7 +67,7 @@ def iscomplex(x: ArrayLike) -> Array:
     >>> np.iscomplex([1 + 1j, 2 + 0j]).tolist()
     [True, False]
     """
-    found: Array = imag(x) != 0
+    found: Array = imag(asarray(x)) != 0
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy
 
@@ -205,14 +205,21 @@ class _Addresses:
         }
 
 
+def _in_memory(x: object) -> object:
+    """Return NumPy's array on the memory of an array on the CPU; others as they are."""
+    on_cpu = convert.is_array(x) and not _core.is_scalar(x) and x.device.device_type == "cpu"
+    return _core.numpy_alias(cast("Array", x)) if on_cpu else x
+
+
 def _overlap(test: Callable[..., bool], a: Any, b: Any, max_work: int | None) -> bool:
     if isinstance(a, numpy.ndarray) or isinstance(b, numpy.ndarray):
-        return isinstance(a, numpy.ndarray) and isinstance(b, numpy.ndarray) and bool(test(a, b, max_work))
+        seen = [_in_memory(x) for x in (a, b)]
+        return all(isinstance(x, numpy.ndarray) for x in seen) and bool(test(*seen, max_work))
     return _core.shares_storage(a, b) and bool(test(*(numpy.asarray(_Addresses(x)) for x in (a, b)), max_work))
 
 
 def may_share_memory(a: ArrayLike, b: ArrayLike, /, max_work: int | None = 0) -> bool:
-    """Test whether the ranges of memory of two arrays overlap; none is shared with NumPy's arrays. Does not wait.
+    """Test whether the ranges of memory of two arrays overlap. It waits for an array beside one of NumPy's.
 
     Parameters
     ----------
@@ -244,7 +251,7 @@ def may_share_memory(a: ArrayLike, b: ArrayLike, /, max_work: int | None = 0) ->
 
 
 def shares_memory(a: ArrayLike, b: ArrayLike, /, max_work: int | None = -1) -> bool:
-    """Test whether two arrays have elements in common. Does not wait.
+    """Test whether two arrays have elements in common. It waits for an array beside one of NumPy's.
 
     Parameters
     ----------

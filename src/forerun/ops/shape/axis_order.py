@@ -54,6 +54,8 @@ def transpose(a: ArrayLike, axes: Sequence[int] | None = None) -> Array:
         axes = tuple(range(x.ndim))[::-1]
     elif not hasattr(axes, "__len__") or len(axes) != x.ndim:
         raise ValueError(f"transpose: axes must name each of {x.ndim} axes, got {axes}")
+    if isinstance(a, numpy.generic):
+        return _core.as_scalar(x)
     return _transpose(x, axes_of("transpose", tuple(axes), x.ndim))
 
 

@@ -82,4 +82,5 @@ def broadcast_arrays(*args: ArrayLike, subok: bool = False) -> tuple[Array, ...]
     """
     all_ = asarrays(*args)
     shape = broadcast_shapes("broadcast_arrays", *(a.shape for a in all_))
-    return tuple(a if a.shape == shape else broadcast_to(a, shape) for a in all_)
+    kept = [a.shape == shape and not _core.is_scalar(a) for a in all_]
+    return tuple(a if same else broadcast_to(a, shape) for a, same in zip(all_, kept))

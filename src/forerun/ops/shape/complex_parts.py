@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from .._base import core as _core
-from .._base.convert import asarray
+from .._base.convert import asarray, is_number
 from .._base.primitive import direct, primitive
 
 if TYPE_CHECKING:
@@ -44,6 +44,8 @@ def real(val: ArrayLike) -> Array:
     >>> np.real([1 + 2j, 3.0]).tolist()
     [1.0, 3.0]
     """
+    if is_number(val):
+        return cast("Array", cast("complex", val).real)
     x = asarray(val)
     return _real(x) if x.dtype.kind == "c" else x
 
@@ -68,5 +70,10 @@ def imag(val: ArrayLike) -> Array:
     >>> np.imag([1 + 2j, 3.0]).tolist()
     [2.0, 0.0]
     """
+    if is_number(val):
+        return cast("Array", cast("complex", val).imag)
     x = asarray(val)
-    return _imag(x) if x.dtype.kind == "c" else _core.full(x.shape, 0, x.dtype, x.device)
+    if x.dtype.kind == "c":
+        return _imag(x)
+    zeros = _core.full(x.shape, 0, x.dtype, x.device)
+    return _core.as_scalar(zeros) if _core.is_scalar(x) else zeros

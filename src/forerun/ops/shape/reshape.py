@@ -210,6 +210,8 @@ def squeeze(a: ArrayLike, axis: Axis = None) -> Array:
     at = axes_to_reduce("squeeze", axis, x.ndim)
     if axis is not None and any(x.shape[a] != 1 for a in at):
         raise ValueError(f"squeeze: axes must have extent 1, got axis {axis} of shape {x.shape}")
+    if isinstance(a, numpy.generic):
+        return _core.as_scalar(x)
     return reshape(x, tuple(n for i, n in enumerate(x.shape) if not (i in at and n == 1)))
 
 

@@ -237,7 +237,10 @@ def histogram_bin_edges(
 def _columns(sample: ArrayLike, *others: Any) -> Array:
     """Points as rows, of a matrix, a vector of numbers, or a sequence of coordinates, on the device of the others."""
     if not is_array(sample) and isinstance(sample, (list, tuple)):
-        vectors = [reshape(asarray_like_device(v, sample, *others), -1) for v in sample]
+        given = [asarray_like_device(v, sample, *others) for v in sample]
+        if given and not any(v.ndim for v in given):  # the numbers themselves
+            return reshape(stack(given), (-1, 1))
+        vectors = [reshape(v, -1) for v in given]
         if any(v.size != vectors[0].size for v in vectors):
             raise ValueError(f"histogramdd: coordinates must be of one length, got {[v.size for v in vectors]}")
         return transpose(stack(vectors))

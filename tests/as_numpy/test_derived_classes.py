@@ -1,0 +1,72 @@
+"""Classes that programs derive from NumPy's array, while forerun replaces NumPy: the arguments of their methods."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.support.processes.as_numpy_program import values_with_both
+
+CLASS = """\
+import sys
+numpy = sys.modules["numpy"]  # as libraries have it
+class Unit(np.ndarray):
+    def __new__(cls, values): return np.asarray(values, float).view(cls)
+    def __array_finalize__(self, other):
+        super().__array_finalize__(other)
+        self.of_array = type(other) is np.ndarray
+    def __array_ufunc__(self, ufunc, method, *inputs, out=None, **options):
+        plain = [x.view(np.ndarray) for x in inputs if isinstance(x, np.ndarray)]
+        plain += [x for x in inputs if not isinstance(x, np.ndarray)]
+        if out is None:
+            return np.asarray(getattr(ufunc, method)(*plain, **options)).view(Unit)
+        getattr(ufunc, method)(*plain, out=(out[0].view(np.ndarray),), **options)
+        return out[0]
+    def __array_function__(self, function, types, args, options):
+        if not all(kind is np.ndarray or issubclass(kind, Unit) for kind in types):
+            return NotImplemented
+        if function is np.median:
+            return "median"
+        return function._implementation(*args, **options)
+class Asking:
+    def __array_function__(self, function, types, args, options):
+        return function._implementation(np.arange(3.0))
+class Plain(np.ndarray):
+    pass
+u, y = Unit([1.0, 2.0, 4.0]), np.arange(3.0)
+p = y.view(Plain)
+def written(ufunc, *inputs):
+    out = numpy.zeros(3)
+    found = ufunc(*inputs, out=out)
+    return found is out, out
+"""
+SAME = """\
+u.of_array, u[1:].of_array, (u + 1).of_array, np.arange(9000.0).view(Unit).of_array
+type(u + 1).__name__, u + 1, np.sqrt(u), np.add.reduce(u), numpy.ones(3) + u
+written(numpy.add, u, 1.0), written(numpy.sqrt, u), written(numpy.multiply, numpy.ones(3), u)
+np.add(u, 1.0, out=np.zeros(3)), type(np.add(y, u, out=np.zeros(3).view(Unit))).__name__
+np.median(u), np.mean(Asking()), np.sort(Asking())
+np.concatenate([u, y]), np.where(y > 1, u, y), np.result_type(u, y), np.append(u, [3.0]), numpy.result_type(u, y)
+type(np.apply_along_axis(lambda v: 2 * v, 0, p)).__name__, type(np.piecewise(p, [p > 1], [1, 2])).__name__
+type(np.copy(p)).__name__, type(np.copy(p, subok=True)).__name__, np.apply_over_axes(np.sum, p, 0)
+np.shares_memory(p, y), np.shares_memory(p[:2], y[2:]), np.may_share_memory(y[1:], p), np.shares_memory(p, y.copy())
+np.shares_memory(np.ma.array(y, copy=False).data, y), np.shares_memory(y, numpy.zeros(3))
+hasattr(y, 'index'), hasattr(y[0], 'index'), hasattr(frame, 'index')
+"""
+
+
+@pytest.mark.parametrize("expression", SAME.splitlines())
+def test_expressions_with_derived_classes_have_their_values_with_numpy(
+    namespaces: list[dict[str, Any]], expression: str
+) -> None:
+    expected, found = values_with_both(expression, namespaces, CLASS)
+    assert found == expected
+    assert "Error" not in expected
+
+
+def test_tuples_of_classes_of_their_own_are_passed(namespaces: list[dict[str, Any]]) -> None:
+    program = "from scipy import stats\nresult = stats.ttest_1samp(np.asarray([1.0, 2.0, 4.0]), 1.0)\n"
+    expression = "np.round(np.array(result), 6), np.testing.assert_equal(result, result)"
+    expected, found = values_with_both(expression, namespaces, program)
+    assert found == expected
