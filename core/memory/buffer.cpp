@@ -107,7 +107,7 @@ Block* Buffer::alias() {
   } else if (!protect(true)) {
     throw std::bad_alloc();
   }
-  aliased_ = true, any_aliased_ = true;
+  share_writes();
   block_->retain();
   return block_;
 }

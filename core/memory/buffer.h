@@ -65,6 +65,8 @@ class Buffer final : public Storage {
   Block* share();
   // The same for a reader that sees later writes, and may write, too. To be called while no op uses the storage.
   Block* alias();
+  // From now on other libraries see writes to the block, and may write.
+  void share_writes() { aliased_ = true, any_aliased_ = true; }
   bool aliased() const { return aliased_; }
   static bool any_aliased() { return any_aliased_; }  // whether any storage ever was
   // Before a device copies from or to it: speeds up the copy if the memory is forerun's own and large

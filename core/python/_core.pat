@@ -179,6 +179,10 @@ _core\.numpy_alias$:
     def numpy_alias(a: _ndarray) -> _numpy.ndarray[Any, Any]:
         \doc
 
+_core\.shared_with_numpy$:
+    def shared_with_numpy(values: _numpy.ndarray[Any, Any]) -> _ndarray | None:
+        \doc
+
 _core\.taken$:
     def taken(values: _numpy.ndarray[Any, Any], device: _Device | None = None) -> _ndarray:
         \doc

@@ -70,3 +70,25 @@ def test_tuples_of_classes_of_their_own_are_passed(namespaces: list[dict[str, An
     expression = "np.round(np.array(result), 6), np.testing.assert_equal(result, result)"
     expected, found = values_with_both(expression, namespaces, program)
     assert found == expected
+
+
+WRITES = """\
+np.asarray(q).__setitem__(0, 9.0)
+np.array(q[1:], copy=False).__setitem__(1, 7.0)
+np.asarray(q.reshape(1, 3).T).__setitem__((2, 0), 5.0)
+np.add(q, 1, out=np.asarray(q))
+np.asarray(q).sort()
+np.array(q).__setitem__(0, 9.0)
+np.asarray(q, "f4").__setitem__(0, 9.0)
+np.asarray(q > 1).__setitem__(0, True)
+y.__setitem__(0, 4.0)
+"""
+
+
+@pytest.mark.parametrize("write", WRITES.splitlines())
+def test_an_array_without_the_class_shares_its_memory(namespaces: list[dict[str, Any]], write: str) -> None:
+    program = CLASS + "y = np.array([3.0, 1.0, 2.0])\nq = y.view(Plain)\na = np.asarray(q)\n"
+    expression = f"({write}, q.tolist(), y.tolist(), a.tolist(), np.asarray(q).flags.writeable)[1:]"
+    expected, found = values_with_both(expression, namespaces, program)
+    assert found == expected
+    assert "Error" not in expected

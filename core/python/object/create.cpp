@@ -227,6 +227,14 @@ void init_create(Module& m) {
   m.def(
       "numpy_alias", [](nb::handle a) { return checked(numpy_alias(get_array("numpy_alias", a.ptr()))); }, nb::arg("a"),
       "NumPy's array on the memory of a: from now on, each of the two sees writes to the other.");
+  m.def(
+      "shared_with_numpy",
+      [](nb::handle values) {
+        Array made = shared_with_numpy(values.ptr(), device_index("array", nb::none()));
+        return made.storage() ? wrapped(std::move(made)) : nb::none();
+      },
+      nb::arg("values"),
+      "An array on the memory of NumPy's: each of the two sees writes to the other. None: it needs a copy.");
   m.def("scalars", scalars, nb::arg("values"), nb::arg("dtype"), nb::arg("device"),
         "An array of a few floats, made now.");
   m.def("empty", empty, nb::arg("shape"), nb::arg("dtype"), nb::arg("device").none() = nb::none());

@@ -18,6 +18,7 @@
 #include "python/object/array_object.h"
 #include "python/object/conversion/dtypes.h"
 #include "python/object/conversion/numpy_interop.h"
+#include "python/object/conversion/numpy_memory.h"
 #include "python/object/conversion/python_scalars.h"
 #include "python/object/node.h"
 #include "python/object/plain.h"
@@ -260,10 +261,19 @@ PyObject* array(const DirectCall& call) {
     if (!absent(v[1]) && !plain_dtype(v[1], &t)) return nullptr;
     if (if_needed && t == a->layout.dtype) return axes <= a->layout.ndim() ? Py_NewRef(v[0]) : nullptr;
     if (v[2] != Py_False) made = cast_of(v[0], t);
-  } else if (v[2] != Py_False) {
+  } else if (copies || (v[2] == Py_None && !(numpy_rules && is_derived(v[0])))) {
     made = new_array(v[0], v[1]);
   }
   return with_axes_in_front(made, static_cast<int>(axes));
+}
+
+// An array of a derived class without its class, on the same memory. Null without an exception set: Python must copy
+// it.
+PyObject* without_class(PyObject* derived) {
+  const nb::object plain = nb::steal(PyArray_View(reinterpret_cast<PyArrayObject*>(derived), nullptr, &PyArray_Type));
+  if (!plain) throw PythonError{};
+  Array made = shared_with_numpy(plain.ptr(), here());
+  return made.storage() ? wrap(std::move(made)) : nullptr;
 }
 
 PyObject* copy_of(const DirectCall& call) {
@@ -281,6 +291,7 @@ PyObject* asarray(const DirectCall& call) {
     if (!absent(v[1]) && !plain_dtype(v[1], &t)) return nullptr;
     return t == a->layout.dtype ? Py_NewRef(v[0]) : cast_of(v[0], t);
   }
+  if (numpy_rules && is_derived(v[0])) return absent(v[1]) ? without_class(v[0]) : nullptr;
   return is_scalar(v[0]) ? nullptr : new_array(v[0], v[1]);
 }
 

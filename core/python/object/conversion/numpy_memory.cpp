@@ -49,6 +49,36 @@ Array on_block(Block* block, DType t, PyArrayObject* values) {
   return made;
 }
 
+// The memory of a NumPy array, which the block keeps alive. No block: forerun's arrays cannot be on it.
+struct Memory {
+  Block* block = nullptr;
+  Layout layout;
+};
+
+Memory memory_of(PyObject* object, int device) {
+  if (!PyArray_CheckExact(object) || budget_of(device)->accelerator) return {};
+  auto* array = reinterpret_cast<PyArrayObject*>(object);
+  bool known = false;
+  const DType t = dtype_of_typenum(PyArray_TYPE(array), &known);
+  if (!known || typenum_of(t) != PyArray_TYPE(array) || !PyArray_ISALIGNED(array) || !PyArray_ISNOTSWAPPED(array))
+    return {};
+  Layout layout = strided(t, shape_of(array), strides_of(array), 0);
+  layout.read_only = true;
+  const auto [low, high] = layout.range();
+  layout.offset = -low;
+  auto giver = std::make_unique<Giver>(object);
+  auto* block =
+      new Block{PyArray_BYTES(array) + low, static_cast<size_t>(high - low), nullptr, 1, Giver::drop, giver.release()};
+  return {block, std::move(layout)};
+}
+
+Array on_memory(const Memory& memory, int device) {
+  Array made(Buffer::make(memory.block->bytes, host_budget_of(device)), memory.layout);
+  made.storage()->adopt(memory.block);
+  made.storage()->materialized = true;
+  return made;
+}
+
 }  // namespace
 
 Block* block_of(PyObject* object, Py_ssize_t refs, DType t, MemoryBudget* budget) {
@@ -71,22 +101,19 @@ Array taken_from(PyObject* array, Py_ssize_t refs, DType t, int device) {
 }
 
 Array lent_by_numpy(PyObject* object, int device) {
-  if (!PyArray_CheckExact(object) || budget_of(device)->accelerator) return {};
-  auto* array = reinterpret_cast<PyArrayObject*>(object);
-  bool known = false;
-  const DType t = dtype_of_typenum(PyArray_TYPE(array), &known);
-  if (!known || typenum_of(t) != PyArray_TYPE(array) || PyArray_NBYTES(array) < kLeastLent ||
-      !PyArray_ISALIGNED(array) || !PyArray_ISNOTSWAPPED(array))
-    return {};
-  Layout layout = strided(t, shape_of(array), strides_of(array), 0);
-  layout.read_only = true;
-  const auto [low, high] = layout.range();
-  layout.offset = -low;
-  auto giver = std::make_unique<Giver>(object);
-  const auto bytes = static_cast<size_t>(high - low);
-  Array made(Buffer::make(bytes, host_budget_of(device)), std::move(layout));
-  made.storage()->adopt(new Block{PyArray_BYTES(array) + low, bytes, nullptr, 1, Giver::drop, giver.release()});
-  made.storage()->materialized = true;
+  if (!PyArray_CheckExact(object) || PyArray_NBYTES(reinterpret_cast<PyArrayObject*>(object)) < kLeastLent) return {};
+  const Memory memory = memory_of(object, device);
+  return memory.block ? on_memory(memory, device) : Array();
+}
+
+Array shared_with_numpy(PyObject* object, int device) {
+  Memory memory = memory_of(object, device);
+  if (!memory.block) return {};
+  memory.layout.read_only =
+      !PyArray_ISWRITEABLE(reinterpret_cast<PyArrayObject*>(object)) || memory.layout.overlaps_itself();
+  if (memory.layout.dtype == DType::b1) bytes_as_bools = true;
+  Array made = on_memory(memory, device);
+  made.storage()->share_writes();
   return made;
 }
 

@@ -15,6 +15,9 @@ Array taken_from(PyObject* array, Py_ssize_t refs, DType t, int device);
 // An array on the memory of a large NumPy array, which it keeps alive and does not write to; no storage: it must be
 // copied. The program may write to the memory: only for operations that end before the program continues.
 Array lent_by_numpy(PyObject* array, int device);
+// An array on the memory of a NumPy array, which it keeps alive: each of the two sees writes to the other, and calls
+// that issue operations on the memory wait for them. No storage: forerun's arrays cannot be on that memory.
+Array shared_with_numpy(PyObject* array, int device);
 // An array with the values of a NumPy array that has no other references, now or later.
 Array taken(PyObject* array, int device);
 

@@ -77,7 +77,7 @@ def array(
     """
     unsupported("array", like=like, ndmax=ndmax or None)
     where = _device(device, ctx) if device is not None or ctx is not None else None
-    given = object if subok else _without_class(object)
+    given = object if subok else _without_class(object, copy)
     result = _made("array", given if copy else _inside(given, dtype), dtype, where, copy, order)
     missing = ndmin - result.ndim
     return reshape(result, (1,) * missing + result.shape) if missing > 0 else result
@@ -128,13 +128,22 @@ def asarray(
     if order is None and device is None and copy is None and like is None and _has_dtype(a, dtype):
         return a
     unsupported("asarray", like=like)
-    given = _without_class(a)
+    given = _without_class(a, copy)
     return _made("asarray", given if copy else _inside(given, dtype), dtype, device, copy, order)
 
 
-def _without_class(x: Any) -> Any:
-    """Return an array of a class derived from NumPy's as NumPy's; other values as they are."""
-    return numpy.asarray(x) if isinstance(x, numpy.ndarray) else x
+def _without_class(x: Any, copy: bool | None) -> Any:
+    """Return an array of a class derived from NumPy's without its class; other values as they are.
+
+    By NumPy's rules that is an array on the same memory, unless it is to be copied.
+    """
+    if not isinstance(x, numpy.ndarray):
+        return x
+    plain = numpy.asarray(x)
+    if copy or plain is x or not _core.numpy_rules():
+        return plain
+    shared = _core.shared_with_numpy(plain)
+    return plain if shared is None else shared
 
 
 def _inside(x: Any, dtype: DTypeLike) -> object:
