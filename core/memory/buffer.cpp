@@ -98,7 +98,7 @@ Block* Buffer::share() {
   return copy;
 }
 
-Block* Buffer::alias() {
+void Buffer::share_writes() {
   if (!block_) {
     Block* own = make_block(bytes ? bytes : 1, budget);
     if (!own) throw std::bad_alloc();
@@ -107,9 +107,7 @@ Block* Buffer::alias() {
   } else if (!protect(true)) {
     throw std::bad_alloc();
   }
-  share_writes();
-  block_->retain();
-  return block_;
+  aliased_ = true, any_aliased_ = true;
 }
 
 void Buffer::register_with(const MemoryRegistrar& registrar) const {

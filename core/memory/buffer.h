@@ -63,10 +63,9 @@ class Buffer final : public Storage {
   // A block that holds the values, for a reader outside the engine; the caller owns one reference. To be called while
   // no write runs. Small values are copied, large ones shared: a later write then uses a new block.
   Block* share();
-  // The same for a reader that sees later writes, and may write, too. To be called while no op uses the storage.
-  Block* alias();
-  // From now on other libraries see writes to the block, and may write.
-  void share_writes() { aliased_ = true, any_aliased_ = true; }
+  // From now on readers outside the engine see later writes, and may write, too. To be called while no op uses the
+  // storage.
+  void share_writes();
   bool aliased() const { return aliased_; }
   static bool any_aliased() { return any_aliased_; }  // whether any storage ever was
   // Before a device copies from or to it: speeds up the copy if the memory is forerun's own and large
@@ -74,6 +73,11 @@ class Buffer final : public Storage {
   void register_with(const MemoryRegistrar& registrar) const;
   // Takes over a block with values; for a storage without memory.
   void adopt(Block* block) { block_ = block, data_ = block->data; }
+  // The same of a block that another library reads and writes.
+  void adopt_shared(Block* block) {
+    adopt(block);
+    aliased_ = true, any_aliased_ = true;
+  }
   // The same, replacing a block without other readers, which is released; by the op that writes all of the storage.
   void replace(Block* block) {
     block_->release();

@@ -82,6 +82,9 @@ np.array(q).__setitem__(0, 9.0)
 np.asarray(q, "f4").__setitem__(0, 9.0)
 np.asarray(q > 1).__setitem__(0, True)
 y.__setitem__(0, 4.0)
+y.__setitem__(slice(1, None), a[:-1])
+np.add(a[:-1], 1, out=y[1:])
+np.add(a, np.asarray(q)[::-1], out=a)
 """
 
 

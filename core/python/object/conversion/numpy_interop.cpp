@@ -13,6 +13,7 @@
 #include "cpu/loops/loop.h"
 #include "engine/devices/memory_budget.h"
 #include "engine/engine.h"
+#include "python/front_end.h"
 #include "python/numpy_api.h"
 #include "python/object/array_object.h"
 #include "python/object/conversion/dtypes.h"
@@ -136,12 +137,27 @@ PyObject* bools_of(const Array& array) {
 }
 
 // Takes over the caller's reference to the block.
-PyObject* view_of_block(const Array& array, Block* block, bool writable) {
+PyObject* view_of_block(const Array& array, Block* block) {
   PyObject* base = PyCapsule_New(block, "forerun.block", [](PyObject* c) {
     static_cast<Block*>(PyCapsule_GetPointer(c, "forerun.block"))->release();
   });
   if (!base) return block->release(), nullptr;
-  PyObject* view = numpy_view(array.layout, block->data, writable, base);
+  PyObject* view = numpy_view(array.layout, block->data, false, base);
+  Py_DECREF(base);
+  return view;
+}
+
+constexpr const char* kArray = "forerun.array";  // the name of capsules that keep an array
+
+// A view of memory that the array shares with NumPy.
+PyObject* view_of_array(const Array& array) {
+  auto* kept = new Array(array);
+  PyObject* base = PyCapsule_New(kept, kArray, [](PyObject* c) {
+    InFrontEnd here;
+    delete static_cast<Array*>(PyCapsule_GetPointer(c, kArray));
+  });
+  if (!base) return delete kept, nullptr;
+  PyObject* view = numpy_view(array.layout, array.storage()->data(), array.writable(), base);
   Py_DECREF(base);
   return view;
 }
@@ -155,7 +171,7 @@ PyObject* shared_view(const Array& array) {
     return shared_view(copy);
   }
   if (bytes_as_bools && !only_bools(array.layout, array.storage()->data())) return bools_of(array);
-  return view_of_block(array, array.storage()->share(), false);
+  return view_of_block(array, array.storage()->share());
 }
 
 PyObject* numpy_alias(const Array& array) {
@@ -168,7 +184,14 @@ PyObject* numpy_alias(const Array& array) {
       throw Error(ErrorKind::runtime, "numpy_alias: must be called outside of host tasks, got a call in one");
     wait_mark(Engine::get().ring.next(), "memory shared with NumPy");
   }
-  return view_of_block(array, storage.alias(), array.writable());
+  storage.share_writes();
+  return view_of_array(array);
+}
+
+const Array* array_behind(PyArrayObject* view) {
+  PyObject* base = PyArray_BASE(view);
+  while (base && PyArray_Check(base)) base = PyArray_BASE(reinterpret_cast<PyArrayObject*>(base));
+  return base && PyCapsule_IsValid(base, kArray) ? static_cast<Array*>(PyCapsule_GetPointer(base, kArray)) : nullptr;
 }
 
 PyObject* to_numpy(const Array& array) {

@@ -24,6 +24,8 @@ PyObject* shared_view(const Array& array);
 // A NumPy array on the array's memory: each of the two sees writes to the other. Waits for pending operations.
 // From now on, calls that issue operations on the memory wait for them.
 PyObject* numpy_alias(const Array& array);
+// The array on whose memory such an array, or a view of one, is. Null: it is on other memory.
+const Array* array_behind(PyArrayObject* view);
 // Whether bytes that the program has written may be viewed as bools: from then on bools are checked before other
 // libraries see them. Set once; with the interpreter lock.
 extern bool bytes_as_bools;

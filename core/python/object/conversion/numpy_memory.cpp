@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "array/array.h"
@@ -49,32 +50,27 @@ Array on_block(Block* block, DType t, PyArrayObject* values) {
   return made;
 }
 
-// The memory of a NumPy array, which the block keeps alive. No block: forerun's arrays cannot be on it.
-struct Memory {
-  Block* block = nullptr;
-  Layout layout;
-};
-
-Memory memory_of(PyObject* object, int device) {
-  if (!PyArray_CheckExact(object) || budget_of(device)->accelerator) return {};
+// The layout of a NumPy array, with offset 0; no value: forerun's arrays have no such elements.
+std::optional<Layout> layout_of_numpy(PyObject* object) {
+  if (!PyArray_CheckExact(object)) return {};
   auto* array = reinterpret_cast<PyArrayObject*>(object);
   bool known = false;
   const DType t = dtype_of_typenum(PyArray_TYPE(array), &known);
   if (!known || typenum_of(t) != PyArray_TYPE(array) || !PyArray_ISALIGNED(array) || !PyArray_ISNOTSWAPPED(array))
     return {};
-  Layout layout = strided(t, shape_of(array), strides_of(array), 0);
-  layout.read_only = true;
-  const auto [low, high] = layout.range();
-  layout.offset = -low;
-  auto giver = std::make_unique<Giver>(object);
-  auto* block =
-      new Block{PyArray_BYTES(array) + low, static_cast<size_t>(high - low), nullptr, 1, Giver::drop, giver.release()};
-  return {block, std::move(layout)};
+  return strided(t, shape_of(array), strides_of(array), 0);
 }
 
-Array on_memory(const Memory& memory, int device) {
-  Array made(Buffer::make(memory.block->bytes, host_budget_of(device)), memory.layout);
-  made.storage()->adopt(memory.block);
+// An array on the memory of a NumPy array, which it keeps alive.
+Array on_memory(PyObject* array, Layout layout, int device, bool shared) {
+  const auto [low, high] = layout.range();
+  layout.offset = -low;
+  auto giver = std::make_unique<Giver>(array);
+  const auto bytes = static_cast<size_t>(high - low);
+  char* data = PyArray_BYTES(reinterpret_cast<PyArrayObject*>(array)) + low;
+  auto* block = new Block{data, bytes, nullptr, 1, Giver::drop, giver.release()};
+  Array made(Buffer::make(bytes, host_budget_of(device)), std::move(layout));
+  shared ? made.storage()->adopt_shared(block) : made.storage()->adopt(block);
   made.storage()->materialized = true;
   return made;
 }
@@ -101,20 +97,26 @@ Array taken_from(PyObject* array, Py_ssize_t refs, DType t, int device) {
 }
 
 Array lent_by_numpy(PyObject* object, int device) {
-  if (!PyArray_CheckExact(object) || PyArray_NBYTES(reinterpret_cast<PyArrayObject*>(object)) < kLeastLent) return {};
-  const Memory memory = memory_of(object, device);
-  return memory.block ? on_memory(memory, device) : Array();
+  std::optional<Layout> layout = layout_of_numpy(object);
+  if (!layout || budget_of(device)->accelerator ||
+      PyArray_NBYTES(reinterpret_cast<PyArrayObject*>(object)) < kLeastLent)
+    return {};
+  layout->read_only = true;
+  return on_memory(object, std::move(*layout), device, false);
 }
 
 Array shared_with_numpy(PyObject* object, int device) {
-  Memory memory = memory_of(object, device);
-  if (!memory.block) return {};
-  memory.layout.read_only =
-      !PyArray_ISWRITEABLE(reinterpret_cast<PyArrayObject*>(object)) || memory.layout.overlaps_itself();
-  if (memory.layout.dtype == DType::b1) bytes_as_bools = true;
-  Array made = on_memory(memory, device);
-  made.storage()->share_writes();
-  return made;
+  std::optional<Layout> known = layout_of_numpy(object);
+  if (!known || budget_of(device)->accelerator) return {};
+  Layout& layout = *known;
+  auto* array = reinterpret_cast<PyArrayObject*>(object);
+  layout.read_only = !PyArray_ISWRITEABLE(array) || layout.overlaps_itself();
+  if (layout.dtype == DType::b1) bytes_as_bools = true;
+  if (const Array* whole = array_behind(array)) {
+    layout.offset = PyArray_BYTES(array) - whole->storage()->data();
+    return Array(whole->storage(), std::move(layout));
+  }
+  return on_memory(object, std::move(layout), device, true);
 }
 
 Array taken(PyObject* array, int device) {
