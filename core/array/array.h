@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "array/layout.h"
+#include "engine/devices/memory_budget.h"
 #include "engine/operations/op.h"
 #include "memory/buffer.h"
 
@@ -32,12 +33,18 @@ class Array {
     return made(Layout::dense(dtype, shape), budget);
   }
 
-  // The same for the shape and strides of a dense layout, and a dtype of its item size.
-  static Array make_like(const Layout& dense, DType dtype, MemoryBudget* budget) {
-    Layout layout = dense;
+  // The same for the shape of a packed layout, with the axes in the same order.
+  static Array make_like(const Layout& packed, DType dtype, MemoryBudget* budget) {
+    Layout layout = packed;
+    const auto size = static_cast<int64_t>(item_size(dtype)), of_packed = static_cast<int64_t>(item_size(layout.dtype));
+    if (size != of_packed)
+      for (int64_t& stride : layout.strides) stride = stride / of_packed * size;
     layout.dtype = dtype, layout.read_only = false, layout.offset = 0;
     return made(std::move(layout), budget);
   }
+
+  // The same for any dense layout.
+  static Array make(Layout dense, MemoryBudget* budget) { return made(std::move(dense), budget); }
 
   // The same without axes.
   static Array make_scalar(DType dtype, MemoryBudget* budget) {
@@ -58,8 +65,13 @@ class Array {
     return storage_ == o.storage_ && layout.dtype == o.layout.dtype && layout.offset == o.layout.offset &&
            layout.shape == o.layout.shape && layout.strides == o.layout.strides;
   }
-  // How an op that fills this array writes its storage.
-  Mode write_mode() const { return covers_storage() ? Mode::write : Mode::update; }
+  // How an op that fills this array writes its storage. An accelerator replaces the values of a whole storage only in C
+  // order.
+  Mode write_mode() const {
+    if (layout.nbytes() != static_cast<int64_t>(storage_->bytes)) return Mode::update;
+    return storage_->budget->accelerator ? (layout.contiguous() ? Mode::write : Mode::update)
+                                         : (layout.packed() ? Mode::write : Mode::update);
+  }
 
   // The failure that poisons its values, or null; to be called once the storage is settled.
   FailurePtr failure() const { return storage_->failure ? storage_->failure_in(layout.region()) : nullptr; }

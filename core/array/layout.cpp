@@ -72,6 +72,18 @@ bool Layout::overlaps_itself() const {
   return !steps.apart() && steps.meet(steps.n, 0, false);
 }
 
+bool Layout::packed() const {
+  if (contiguous()) return true;
+  int64_t step = static_cast<int64_t>(item_size(dtype));
+  for (int64_t done = 1; done < size;) {  // the axis that continues without a gap
+    int next = 0;
+    while (next < ndim() && (shape[next] == 1 || strides[next] != step)) ++next;
+    if (next == ndim()) return false;
+    done *= shape[next], step *= shape[next];
+  }
+  return true;
+}
+
 std::pair<int64_t, int64_t> Layout::range() const {
   if (size == 0) return {offset, offset};
   int64_t low = offset, high = offset + static_cast<int64_t>(item_size(dtype));

@@ -34,6 +34,9 @@ struct Layout {
     return true;
   }
 
+  // No gaps either, and steps forward, with the axes in any order (also: contiguous).
+  bool packed() const;
+
   // The bytes of the storage from the first element to the end of the last one; empty for an empty layout.
   std::pair<int64_t, int64_t> range() const;
 

@@ -27,17 +27,6 @@ constexpr bool is_complex_v = false;
 template <class T>
 constexpr bool is_complex_v<std::complex<T>> = true;
 
-// Any nonzero byte is true: bytes that are viewed as bools may be other numbers than 0 and 1.
-template <class T>
-T load(const char* p) {
-  if constexpr (std::is_same_v<T, bool>) {
-    return *p != 0;
-  } else {
-    T v;
-    std::memcpy(&v, p, sizeof v);
-    return v;
-  }
-}
 
 // C leaves the conversion of values that the integer cannot hold undefined, and results depend on how compilers
 // vectorise. Here the result is that of scalar code on x86: the integer part, of which the lowest bits are kept; and

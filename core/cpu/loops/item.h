@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "base/dtype.h"
 
@@ -36,6 +37,18 @@ bool with_real(DType t, F f) {
     case DType::f32: return f(float{}), true;
     case DType::f64: return f(double{}), true;
     default: return false;
+  }
+}
+
+// The element at an address. Any nonzero byte is true: bytes that are viewed as bools may be other numbers than 0 and 1.
+template <class T>
+T load(const char* from) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return *from != 0;
+  } else {
+    T value;
+    std::memcpy(&value, from, sizeof value);
+    return value;
   }
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "array/array.h"
@@ -18,6 +19,7 @@
 #include "python/object/array_object.h"
 #include "python/object/conversion/dtypes.h"
 #include "python/object/conversion/numpy_interop.h"
+#include "python/object/create.h"
 #include "python/object/views/views.h"
 #include "python/ops/reduce.h"
 #include "python/runtime/call_sites/op_names.h"
@@ -213,10 +215,13 @@ PyObject* sort(const DirectCall& call) {
   PyArray_ArrFuncs* functions = functions_of(in->layout.dtype);
   auto* function = functions ? reinterpret_cast<SortFunction>(functions->sort[NPY_QUICKSORT]) : nullptr;
   if (!function) return nullptr;
-  Array out = Array::make(in->layout.dtype, in->layout.shape, budget_of(device_of(*in)));
+  const std::optional<AxisOrder> order = order_of(*in);
+  const Array transposed = order ? Array(in->storage(), order->transposed(in->layout)) : *in;
+  Array out = Array::make(transposed.layout.dtype, transposed.layout.shape, budget_of(device_of(transposed)));
   Building op;
-  build_sort(*op, function, *in, axis, out);
-  op.issue(device_of(*in));
+  build_sort(*op, function, transposed, order ? order->place(axis) : axis, out);
+  op.issue(device_of(transposed));
+  if (order) out.layout = order->restored(out.layout);
   return wrap(std::move(out));
 }
 

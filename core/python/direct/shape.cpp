@@ -21,6 +21,7 @@
 #include "python/object/create.h"
 #include "python/object/scalar.h"
 #include "python/object/views/views.h"
+#include "python/ops/concatenate.h"
 #include "python/runtime/errors/errors.h"
 #include "python/runtime/submission/at_once.h"
 #include "python/runtime/submission/devices.h"
@@ -232,7 +233,7 @@ PyObject* joined_at_once(const std::vector<Array>& all, const Dims& shape, int d
   return wrap(std::move(made));
 }
 
-PyObject* joined(std::vector<Array> all, int axis, int device) {
+PyObject* joined(std::vector<Array> all, int axis, int device, Joined order = Joined::in_order_of_axes) {
   Dims shape = all[0].layout.shape;
   for (size_t k = 1; k < all.size(); ++k) {
     const Dims& other = all[k].layout.shape;
@@ -244,11 +245,7 @@ PyObject* joined(std::vector<Array> all, int axis, int device) {
   promote_all(all);
   if (axis == 0)
     if (PyObject* made = joined_at_once(all, shape, device)) return made;
-  Array out = Array::make(all[0].layout.dtype, shape, budget_of(device));
-  Building op;
-  build_concatenate(*op, all, axis, out);
-  op.issue(device);
-  return wrap(std::move(out));
+  return wrap(concatenated(all, axis, shape, device, order));
 }
 
 // The arrays are given by position only.
@@ -295,7 +292,7 @@ PyObject* stacked_at_once(PyObject* list) {
 }
 
 // Along a new axis; null: the first one.
-PyObject* stacked_along(PyObject* list, PyObject* where) {
+PyObject* stacked_along(PyObject* list, PyObject* where, Joined order = Joined::in_order_of_axes) {
   if (!where)
     if (PyObject* made = stacked_at_once(list)) return made;
   std::vector<Array> all;
@@ -312,7 +309,7 @@ PyObject* stacked_along(PyObject* list, PyObject* where) {
     shape[axis] = 1, strides[axis] = 0;
     a.layout.shape = std::move(shape), a.layout.strides = std::move(strides);
   }
-  return joined(std::move(all), axis, device);
+  return joined(std::move(all), axis, device, order);
 }
 
 PyObject* stack(const DirectCall& call) {
@@ -360,7 +357,7 @@ PyObject* append(const DirectCall& call) {
 
 }  // namespace
 
-PyObject* stacked(PyObject* list) { return stacked_along(list, nullptr); }
+PyObject* stacked(PyObject* list) { return stacked_along(list, nullptr, Joined::in_c_order); }
 
 void add_direct_shapes() {
   add_direct("transpose", transpose);

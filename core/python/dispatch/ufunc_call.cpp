@@ -50,6 +50,14 @@ struct UfuncCall {
   int device = 0;
   bool dense = true;  // all arrays are dense and of one shape
   Dims shape;
+
+  Layout output(DType t) const {
+    const Layout* like[kMaxOperands];
+    int n = 0;
+    for (const Input& input : in)
+      if (input.array) like[n++] = &input.array->layout;
+    return result_layout(t, shape, like, n, device);
+  }
 };
 
 // Reads the operands; determines shape and device.
@@ -153,7 +161,7 @@ PyObject* perform(UfuncObject* u, PyObject* const* inputs, PyObject* out, PyObje
   const Array* outputs[kMaxOperands];
   for (int i = 0; i < u->nout; ++i)
     outputs[i] = &made[i].emplace(given ? check_out(c, out, s->types[u->nin])
-                                        : Array::make(s->types[u->nin + i], c.shape, budget_of(c.device)));
+                                        : Array::make(c.output(s->types[u->nin + i]), budget_of(c.device)));
   const Array& first = *outputs[0];
   typed = typed && u->nout == 1 && first.layout.dtype == s->types[u->nin];
   const bool done = typed && fits_loop_at_once(*s, first.layout.size, u->nin + 1) &&
@@ -212,13 +220,15 @@ bool number(const UfuncObject* u, PyObject* o, DType t, unsigned char* bytes) {
   return keeps && put_scalar(u->name, o, t, bytes);
 }
 
-// A call without type resolution: dense arrays of one shape and dtype on one device, or one such array and a number.
+// A call without type resolution: packed arrays of one shape, order of axes and dtype on one device, or one such array
+// and a number.
 struct PlainCall {
   UfuncObject* u;
   const ArrayObject* like = nullptr;  // the array whose shape and dtype the others have
   const Signature* signature = nullptr;
   Operand operands[3];
   bool taped = false;
+  bool permuted = false;  // the axes are not in C order
 
   const Layout& layout() const { return like->array.layout; }
   DType result_dtype() const { return signature->types[u->nin]; }
@@ -231,7 +241,11 @@ inline bool put_arrays(PlainCall& c, PyObject* const* inputs) {
     if (!is_array(inputs[i])) continue;
     const ArrayObject* other = as_array(inputs[i]);
     const Layout& layout = other->array.layout;
-    if (!other->array.storage() || !layout.contiguous()) return false;
+    if (!other->array.storage()) return false;
+    if (!layout.contiguous()) [[unlikely]] {
+      if (!layout.packed()) return false;
+      c.permuted = true;
+    }
     c.taped = c.taped || (other->node && recording);
     if (!c.like) {
       c.like = other;
@@ -242,11 +256,13 @@ inline bool put_arrays(PlainCall& c, PyObject* const* inputs) {
         if (first.ndim() && layout.ndim()) return false;
         if (!layout.ndim()) continue;
         c.operands[0].array = nullptr, c.like = other;  // the first one is a number
+      } else if (c.permuted && first.strides != layout.strides) {
+        return false;
       }
     }
     c.operands[i].array = &other->array;
   }
-  return c.like;
+  return c.like && !(c.permuted && budget_of(c.like->device)->accelerator);
 }
 
 // Finds the loop for the dtype of the arrays, and casts the numbers among the operands to that dtype.
@@ -264,7 +280,7 @@ inline bool put_numbers(PlainCall& c, PyObject* const* inputs) {
 inline bool write_plain(const PlainCall& c, PyObject* out) {
   if (Py_TYPE(out) != array_type || on_tape(out) || c.taped || as_array(out)->device != c.like->device) return false;
   const Array& to = as_array(out)->array;
-  return to.storage() && to.layout.shape == c.layout().shape && to.layout.dtype == c.result_dtype() &&
+  return to.storage() && to.layout.shape == c.layout().shape && to.layout.dtype == c.result_dtype() && !c.permuted &&
          !to.layout.read_only && c.fits_at_once() && in_place_at_once(*c.signature, c.operands, c.u->nin, to);
 }
 
@@ -273,8 +289,7 @@ inline Array make_plain(const PlainCall& c) {
   const DType t = c.result_dtype();
   MemoryBudget* budget = budget_of(c.like->device);
   if (layout.ndim() == 0) return Array::make_scalar(t, budget);
-  return item_size(t) == item_size(layout.dtype) ? Array::make_like(layout, t, budget)
-                                                 : Array::make(t, layout.shape, budget);
+  return Array::make_like(layout, t, budget);
 }
 
 // The most frequent calls: plain ones, into a new array or, at once, into `out`. Null without an exception: it is not

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "array/array.h"
+#include "array/axis_order.h"
 #include "base/readable_size.h"
 #include "cpu/kernels/copy/copy.h"
 #include "cpu/kernels/copy/zeros.h"
@@ -134,6 +135,18 @@ Array filled_array(const Dims& shape, DType t, const Scalar& value, int device) 
   return made;
 }
 
+Layout result_layout(DType t, const Dims& shape, const Layout* const* operands, int n, int device) {
+  const bool in_c = shape.size() < 2 || budget_of(device)->accelerator ||
+                    std::all_of(operands, operands + n, [](const Layout* operand) { return operand->contiguous(); });
+  return in_c ? Layout::dense(t, shape) : AxisOrder(shape.size(), operands, n).dense(t, shape);
+}
+
+std::optional<AxisOrder> order_of(const Array& array) {
+  if (array.layout.ndim() < 2 || array.layout.contiguous() || budget_of(device_of(array))->accelerator) return {};
+  const AxisOrder order(array.layout);
+  return order.is_c() ? std::nullopt : std::optional(order);
+}
+
 Array unwritten(Array made) {
   Building op;
   (*op).add(made.storage(), Mode::write);
@@ -145,32 +158,42 @@ Array unwritten(Array made) {
 namespace {
 
 // Copies few elements now. No storage: an operation must do it.
-Array copied_at_once(const Array& from, DType t, int device) {
+Array copied_at_once(const Array& from, const Layout& dense, int device) {
   const bool few = static_cast<size_t>(from.layout.nbytes()) <= kFilledAtOnce && device == device_of(from);
   const char* values = few && may_work_at_once() ? values_at_once(from) : nullptr;
-  Array made = values ? made_at_once(t, from.layout.shape, device) : Array();
+  Array made = values ? made_at_once(dense, device) : Array();
   if (!made.storage()) return {};
   copy_elements(from.layout, values, made.layout, made.storage()->data());
   written_at_once(made);
   return made;
 }
 
-}  // namespace
-
-Array copied(const Array& from, DType t, int device) {
-  if (Array made = copied_at_once(from, t, device); made.storage()) return made;
-  Array to = Array::make(t, from.layout.shape, budget_of(device));
+Array copied(const Array& from, const Layout& dense, int device) {
+  if (Array made = copied_at_once(from, dense, device); made.storage()) return made;
+  Array to = Array::make(dense, budget_of(device));
   Building op;
   build_copy(*op, from, to);
   op.issue(device, device == device_of(from) ? Queue::Kind::compute : Queue::Kind::copy);
   return to;
 }
 
+}  // namespace
+
+Array copied(const Array& from, DType t, int device) {
+  return copied(from, Layout::dense(t, from.layout.shape), device);
+}
+
+Array copied_like(const Array& from, DType t) {
+  const int device = device_of(from);
+  const Layout* like = &from.layout;
+  return copied(from, result_layout(t, like->shape, &like, 1, device), device);
+}
+
 namespace {
 
 nb::object cast(nb::handle a, nb::handle dtype) {
   const Array& from = arg("astype", a);
-  return wrapped_like(a, copied(from, parse_dtype("astype", dtype.ptr()), device_of(from)));
+  return wrapped_like(a, copied_like(from, parse_dtype("astype", dtype.ptr())));
 }
 
 nb::object copy(nb::handle a, nb::handle device, bool queue) {

@@ -1,4 +1,5 @@
-// Arrays joined along an axis, for Python.
+#include "python/ops/concatenate.h"
+
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "engine/devices/memory_budget.h"
 #include "python/bindings.h"
 #include "python/object/array_arguments.h"
+#include "python/object/create.h"
 #include "python/runtime/submission/arguments.h"
 #include "python/runtime/submission/devices.h"
 #include "python/runtime/submission/submit.h"
@@ -20,6 +22,23 @@ Error unlike(const std::string& wanted, const Layout& a, const Layout& b) {
   return Error(ErrorKind::value,
                "concatenate: arrays must " + wanted + ", got " + to_string(a.shape) + " and " + to_string(b.shape));
 }
+
+}  // namespace
+
+Array concatenated(const std::vector<Array>& arrays, int axis, const Dims& shape, int device, Joined order) {
+  std::vector<const Layout*> layouts;
+  if (order == Joined::in_order_of_axes)
+    for (const Array& a : arrays) layouts.push_back(&a.layout);
+  const DType t = arrays[0].layout.dtype;
+  const Layout layout = result_layout(t, shape, layouts.data(), static_cast<int>(layouts.size()), device);
+  Array out = Array::make(layout, budget_of(device));
+  Building op;
+  build_concatenate(*op, arrays, axis, out);
+  op.issue(device);
+  return out;
+}
+
+namespace {
 
 nb::object concatenate(nb::handle sequence, int64_t axis) {
   std::vector<Array> arrays = args("concatenate", sequence);
@@ -37,11 +56,7 @@ nb::object concatenate(nb::handle sequence, int64_t axis) {
         throw unlike("have equal extents along axis " + std::to_string(i), first, a.layout);
     shape[at] += a.layout.shape[at];
   }
-  Array out = Array::make(first.dtype, shape, budget_of(device_of(arrays[0])));
-  Building op;
-  build_concatenate(*op, arrays, at, out);
-  op.issue(device_of(arrays[0]));
-  return wrapped(std::move(out));
+  return wrapped(concatenated(arrays, at, shape, device_of(arrays[0])));
 }
 
 }  // namespace

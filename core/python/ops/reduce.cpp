@@ -90,7 +90,28 @@ DType accumulator(UfuncObject* u, DType t) {
 
 }  // namespace
 
+namespace {
+
+// The same for an array whose axes are in another order in memory, which the result's axes have, too.
+Array reduced_in(const AxisOrder& order, UfuncObject* u, const char* label, const Array& in, const bool* axes, DType t,
+                 bool keepdims) {
+  bool transposed[kMaxDims] = {};
+  for (int i = 0; i < in.layout.ndim(); ++i) transposed[order.place(i)] = axes[i];
+  Array out = reduced(u, label, Array(in.storage(), order.transposed(in.layout)), transposed, t, true);
+  out.layout = order.restored(out.layout);
+  if (keepdims) return out;
+  Layout kept = Layout::dense(t, {});
+  for (int i = 0; i < in.layout.ndim(); ++i)
+    if (!axes[i]) kept.shape.push_back(out.layout.shape[i]), kept.strides.push_back(out.layout.strides[i]);
+  kept.size = out.layout.size;
+  return Array(out.storage(), std::move(kept));
+}
+
+}  // namespace
+
 Array reduced(UfuncObject* u, const char* label, const Array& in, const bool* axes, DType t, bool keepdims) {
+  if (in.layout.ndim() > 2)
+    if (const std::optional<AxisOrder> order = order_of(in)) return reduced_in(*order, u, label, in, axes, t, keepdims);
   if (DType wide = accumulator(u, t); wide != t)
     return copied(reduced(u, label, in, axes, wide, keepdims), t, device_of(in));
   Loop loop = uniform_loop(u, t);
@@ -185,6 +206,11 @@ Array sum_to(const Array& array, const Dims& shape) {
 }
 
 Array scanned(UfuncObject* u, const char* label, const Array& in, int axis, DType t) {
+  if (const std::optional<AxisOrder> order = order_of(in)) {
+    Array out = scanned(u, label, Array(in.storage(), order->transposed(in.layout)), order->place(axis), t);
+    out.layout = order->restored(out.layout);
+    return out;
+  }
   Array out = Array::make(t, in.layout.shape, budget_of(device_of(in)));
   Building building;
   build_scan(*building, {u->name, label, uniform_loop(u, t)}, in, axis, out);

@@ -160,8 +160,8 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array, metaclass=ArrayClass):
         dtype : dtype
             The dtype of the result.
         order : str, optional
-            The order of a result in memory: "F" if the first axis is to run fastest, "A" if it does in the array; "K"
-            takes the array itself as it lies; otherwise the last axis does.
+            The order of the result in memory: "F" if the first axis is to run fastest, "A" if it does in the array,
+            "C" if the last axis is, "K" for the order of the array's axes.
         casting : str, optional
             The rule by which the conversion must be possible (`np.can_cast`).
         subok : bool, optional
@@ -185,8 +185,7 @@ class ndarray(NumpyMethods, MxnetMethods, _core.Array, metaclass=ArrayClass):
             return memory_order.copied_in(self, order) if copy or not memory_order.in_order(self, order) else self
         if casting != "unsafe" and not convert.castable(self.dtype, want, casting):
             raise TypeError(f"astype: casting must be possible by rule {casting!r}, got {self.dtype} to {want}")
-        turned = order == "F" or (order == "A" and memory_order.fortran(self))
-        return convert.converted(self.T, want).T if turned else convert.converted(self, want)
+        return memory_order.copied_in(self, order, want)
 
     @direct("fill")
     def fill(self, value: ArrayLike) -> None:

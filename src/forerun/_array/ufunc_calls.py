@@ -26,6 +26,7 @@ from ..ops.elementwise import exponential
 from ..ops.elementwise.table import OPERATIONS
 from ..ops.index.setitem import untaped
 from ..ops.linalg import matmul as products
+from ..ops.shape.memory_order import copied_in, fortran, in_order
 
 if TYPE_CHECKING:
     from .._runtime.device import Device
@@ -91,7 +92,21 @@ def called(ufunc: numpy.ufunc, inputs: list[Any], outs: list[Any], **options: An
         raise TypeError(f"{ufunc.__name__}: takes {ufunc.nin} operands, got {len(inputs)}")
     if unknown := sorted(set(options) - _OPTIONS - (_OF_GENERALISED if ufunc.signature else set())):
         raise TypeError(f"{ufunc.__name__}: keywords must be those of a ufunc, got {', '.join(unknown)}")
-    options = {k: v for k, v in options.items() if not _says_nothing(ufunc.__name__, k, v)}
+    order = options.pop("order", "K")
+    check_choice(ufunc.__name__, "order", order, ("C", "F", "A", "K"))
+    options = {k: v for k, v in options.items() if not _says_nothing(k, v)}
+    results = _results(ufunc, inputs, outs, options)
+    if order == "K":
+        return results
+    if order == "A":
+        order = "F" if all(fortran(x) for x in inputs if is_array(x)) else "C"
+    transposed = [
+        x if out is not None or in_order(x, order) else copied_in(x, order) for x, out in zip(_several(results), outs)
+    ]
+    return transposed[0] if ufunc.nout == 1 else tuple(transposed)
+
+
+def _results(ufunc: numpy.ufunc, inputs: list[Any], outs: list[Any], options: dict[str, Any]) -> Any:
     if simple := _simple(ufunc, inputs, outs, options):
         return simple()
     name, casting = ufunc.__name__, options.pop("casting", "same_kind")
@@ -117,11 +132,8 @@ def _several(result: Array) -> tuple[Any, ...]:
     return result if isinstance(result, tuple) else (result,)
 
 
-def _says_nothing(name: str, option: str, value: Any) -> bool:
+def _says_nothing(option: str, value: Any) -> bool:
     """Return whether an option is as if it were not there."""
-    if option == "order":
-        check_choice(name, "order", value, ("K", "A", "C"))  # arrays are in C order
-        return True
     return option == "subok" or value is None or (option == "where" and value is True)
 
 

@@ -158,7 +158,7 @@ REFUSED: dict[str, tuple[type[Exception], str, Callable[[Any], Any]]] = {
     "casting": (TypeError, "castable", lambda x: special.erf(x, out=np.zeros(4, dtype="int32"))),
     "safe": (TypeError, "safe", lambda x: special.erf(x.astype("float64"), dtype="float32", casting="safe")),
     "rule": (ValueError, "casting must be one of", lambda x: special.erf(x, casting="perhaps")),
-    "order": (ValueError, "order must be one of", lambda x: special.erf(x, order="F")),
+    "order": (ValueError, "order must be one of", lambda x: special.erf(x, order="column")),
     "shape of out": (ValueError, "out must have a shape", lambda x: special.erf(x, out=np.zeros(1))),
     "number of outs": (ValueError, "out must have 1 entries", lambda x: np.add(x, x, out=(x, x))),
     "mask": (TypeError, "where must be", lambda x: special.erf(x, where=np.ones(4))),

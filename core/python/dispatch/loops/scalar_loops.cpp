@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/dtype.h"
+#include "cpu/loops/item.h"
 #include "cpu/loops/loop.h"
 #include "python/dispatch/loops/loop_table.h"
 #include "python/dispatch/ufunc_type.h"
@@ -15,13 +16,6 @@ namespace forerun {
 namespace {
 
 constexpr uint8_t kEighths = 160;  // of a nanosecond for an element: a call of the C library
-
-template <class T>
-T load(const char* from) {
-  T value;
-  std::memcpy(&value, from, sizeof value);
-  return value;
-}
 
 template <class T>
 void powers(char** args, const intptr_t* n, const intptr_t* steps, void*) {

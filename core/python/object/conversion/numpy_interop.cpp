@@ -136,15 +136,20 @@ PyObject* bools_of(const Array& array) {
   return copy;
 }
 
+// A view of memory that an object keeps. Takes over the caller's reference to it.
+PyObject* view_kept_by(PyObject* base, const Layout& layout, char* memory, bool writable) {
+  PyObject* view = numpy_view(layout, memory, writable, base);
+  Py_DECREF(base);
+  return view;
+}
+
 // Takes over the caller's reference to the block.
 PyObject* view_of_block(const Array& array, Block* block) {
   PyObject* base = PyCapsule_New(block, "forerun.block", [](PyObject* c) {
     static_cast<Block*>(PyCapsule_GetPointer(c, "forerun.block"))->release();
   });
   if (!base) return block->release(), nullptr;
-  PyObject* view = numpy_view(array.layout, block->data, false, base);
-  Py_DECREF(base);
-  return view;
+  return view_kept_by(base, array.layout, block->data, false);
 }
 
 constexpr const char* kArray = "forerun.array";  // the name of capsules that keep an array
@@ -157,9 +162,7 @@ PyObject* view_of_array(const Array& array) {
     delete static_cast<Array*>(PyCapsule_GetPointer(c, kArray));
   });
   if (!base) return delete kept, nullptr;
-  PyObject* view = numpy_view(array.layout, array.storage()->data(), array.writable(), base);
-  Py_DECREF(base);
-  return view;
+  return view_kept_by(base, array.layout, array.storage()->data(), array.writable());
 }
 
 }  // namespace

@@ -28,8 +28,8 @@ bool may_take_at_once(const Array& made) {
          storage.memory() + storage.budget->occupied() <= storage.budget->hard.load(std::memory_order_relaxed);
 }
 
-Array made_at_once(DType dtype, const Dims& shape, int device) {
-  Array made = Array::make(dtype, shape, budget_of(device));
+Array made_at_once(const Layout& dense, int device) {
+  Array made = Array::make(dense, budget_of(device));
   if (!may_take_at_once(made) || !made.storage()->take()) return {};
   made.storage()->materialized = true;
   return made;

@@ -46,6 +46,9 @@ inline constexpr size_t kFilledAtOnce = 1 << 14;  // bytes of an array that a ca
 bool may_take_at_once(const Array& made);
 // A new dense array whose memory is allocated, to be filled; written_at_once() must follow. No storage: memory is not
 // available at once.
-Array made_at_once(DType dtype, const Dims& shape, int device);
+Array made_at_once(const Layout& dense, int device);
+inline Array made_at_once(DType dtype, const Dims& shape, int device) {
+  return made_at_once(Layout::dense(dtype, shape), device);
+}
 
 }  // namespace forerun

@@ -88,6 +88,8 @@ def asarray(x: ArrayLike, dtype: DTypeLike = None, device: DeviceLike = None, op
     if isinstance(x, (list, tuple)) and _has_arrays(x):
         x = _widened(x) if dtype is None and _has_arrays(x, wide=True) else x
         x = above.stack(list(x) if device is None else [asarray(v, device=device) for v in x])
+        if list(x.strides) != sorted(x.strides, reverse=True):  # lists become arrays in C order
+            x = copy(x)
         return x if dtype is None else asarray(x, dtype)
     want = as_dtype(op, dtype) if dtype is not None else None
     if hasattr(x, "__array__"):

@@ -51,7 +51,8 @@ def copy(a: ArrayLike, order: str = "K", subok: bool = False) -> Array:
     a : array_like
         The values.
     order : str, optional
-        "F" for one whose first axis runs fastest in memory, otherwise the last one does.
+        "F" for one whose first axis runs fastest in memory, "C" for the last one, "A" for "F" if that is the order of
+        the array and "C" if not, "K" for the order of the array's axes.
     subok : bool, optional
         Has no effect, but by NumPy's rules, where the class of an array is kept.
 

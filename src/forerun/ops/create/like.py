@@ -10,7 +10,7 @@ from ..._runtime.device import Device, resolve
 from .._base import convert
 from .._base.convert import as_dtype, check_choice, extents_of
 from .._base.primitive import direct
-from ..shape.memory_order import fortran
+from ..shape.memory_order import fortran, memory_axes
 from .fill import empty, full, ones, zeros
 
 if TYPE_CHECKING:
@@ -27,7 +27,8 @@ def _as(
     order = order or "K"
     check_choice(op, "order", order, ("C", "F", "A", "K"))
     if order != "C":
-        order = "F" if order == "F" or fortran(x) else "C"
+        transposed = memory_axes(x) != list(range(x.ndim)) if order == "K" else fortran(x)
+        order = "F" if order == "F" or transposed else "C"
     want = x.dtype if dtype is None else as_dtype(op, dtype)
     where = x.device if device is None else resolve(device)
     return (x.shape if shape is None else extents_of(op, "shape", shape)), want, order, where

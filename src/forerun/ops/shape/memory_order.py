@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .._base.convert import converted
 from .._base.convert import copy as copy_of
 from .axis_order import transpose
 
 if TYPE_CHECKING:
+    import numpy
+
     from ...typing import Array
 
-__all__ = ["copied_in", "dense", "fortran", "in_order"]
+__all__ = ["copied_in", "dense", "fortran", "in_order", "memory_axes"]
 
 
 def dense(x: Array) -> bool:
@@ -50,20 +53,35 @@ def in_order(x: Array, order: str | None) -> bool:
     return (order != "F" and dense(x)) or (order != "C" and dense(transpose(x)))
 
 
-def copied_in(x: Array, order: str | None) -> Array:
-    """Return a copy of x in an order of memory: "F", "A" for "F" if x lies so and "C" if not; all else is "C".
+def copied_in(x: Array, order: str | None, dtype: numpy.dtype | None = None) -> Array:
+    """Return a copy of x in an order of memory, converted if a dtype is given.
+
+    "F", "A" for "F" if x lies so and "C" if not, "K" or None for the order of axes that x has; all else is "C".
 
     >>> from forerun import np
-    >>> copied_in(np.zeros((2, 3)), "F").strides
-    (4, 8)
+    >>> copied_in(np.zeros((2, 3)), "F").strides, copied_in(np.zeros((2, 3)).T, "K").strides
+    ((4, 8), (4, 12))
     """
-    return transpose(copy_of(transpose(x))) if order == "F" or (order == "A" and fortran(x)) else copy_of(x)
+    axes = in_c = list(range(x.ndim))
+    if order == "F" or (order == "A" and fortran(x)):
+        axes = in_c[::-1]
+    elif order in ("K", None) and not dense(x):
+        axes = memory_axes(x)
+    transposed = x if axes == in_c else transpose(x, axes)
+    copied = copy_of(transposed) if dtype is None else converted(transposed, dtype)
+    if not dense(copied):  # the conversion keeps the order of axes
+        copied = copy_of(copied)
+    return copied if axes == in_c else transpose(copied, [axes.index(i) for i in in_c])
 
 
-def _memory_order(x: Array) -> list[int]:
+def memory_axes(x: Array) -> list[int]:
     """Return the axes by their steps in memory, the longest first.
 
     Axes that repeat, or have one position, stay where they are.
+
+    >>> from forerun import np
+    >>> memory_axes(np.zeros((2, 3, 4)).transpose(1, 2, 0))
+    [2, 0, 1]
     """
     steps = [abs(step) if n > 1 else 0 for n, step in zip(x.shape, x.strides)]
     order = list(range(x.ndim))[::-1]

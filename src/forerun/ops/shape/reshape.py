@@ -12,7 +12,7 @@ from .._base.convert import asarray, asarrays, axes_of, axes_to_reduce, check_ch
 from .._base.convert import copy as copy_of
 from .._base.primitive import direct, primitive, view_of_numpy
 from .axis_order import transpose
-from .memory_order import _memory_order, fortran
+from .memory_order import fortran, memory_axes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -110,7 +110,7 @@ def ravel(a: ArrayLike, order: str = "C") -> Array:
     if order != "C":
         check_choice("ravel", "order", order, ("C", "F", "A", "K"))
         if order == "K":
-            x = transpose(x, _memory_order(x))
+            x = transpose(x, memory_axes(x))
         elif order == "F" or (order == "A" and fortran(x)):
             x = transpose(x)
     flat = _reshape(x, (-1,))
