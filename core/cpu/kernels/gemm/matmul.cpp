@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kRowMajor = 101, kNoTrans = 111, kTrans = 112;
 constexpr double kTileFlops = 1e7;  // batch items together make at least about this much
-constexpr double kCutFlops = 3e7,
+constexpr double kCutFlops = 4e6,
                  kGrowth = 12;  // larger products are cut in two, and in twice as many tiles for each `kGrowth` times
                                 // more
 constexpr int64_t kTall = 512;  // rows of a tile, at least, if they need not be packed
