@@ -82,3 +82,25 @@ def test_counts_and_edges_must_belong_together():
         _core.count_in_bins(x, edges, 2.0, numpy.zeros(5, "int64"))
     with pytest.raises(ValueError, match="a weight for each number, got 2 for 3"):
         _core.count_in_bins(x, edges, 2.0, numpy.zeros(2), numpy.zeros(2))
+
+
+@pytest.mark.parametrize("extent", [1, 7, 4000, 50_000])
+@pytest.mark.parametrize("n", [0, 1, 999, 40_001])
+def test_bincount_has_numpys_bits(n: int, extent: int) -> None:
+    """Counts of few numbers are in two lists, and sums of weights in the order of the numbers."""
+    rng = numpy.random.default_rng(n + extent)
+    x, weights = rng.integers(0, extent, n), rng.random(n)
+    for dtype in ("int64", "int32", "uint8"):
+        values = x.astype(dtype)
+        assert np.bincount(np.array(values)).tolist() == numpy.bincount(values).tolist()
+    want = numpy.bincount(x, weights, minlength=3)
+    got = np.bincount(np.array(x), np.array(weights), minlength=3)
+    assert got.numpy().tobytes() == want.tobytes()
+
+
+def test_bincount_takes_numbers_that_int64_can_hold() -> None:
+    x = numpy.ones(LARGE, "uint64")
+    assert np.bincount(np.array(x)).tolist() == [0, LARGE]
+    x[5] = 2**63 + 1
+    with pytest.raises(ValueError, match="bincount: numbers must fit into int64, got 9223372036854775809"):
+        np.bincount(np.array(x))

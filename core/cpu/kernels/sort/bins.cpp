@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/simd/simd_target.h"
+
 namespace forerun {
 
 namespace {
 
 constexpr int64_t kBlock = 512, kNumpyBlock = 65'536;
+constexpr int64_t kMostTwice = 4096;  // counts of which there are two lists
 
 // Calls f(i, bin) for each number x[i] in a bin. Bins are estimated for a block of numbers at once, in a loop that is
 // vectorized; the edges correct them by one.
@@ -50,6 +53,30 @@ void weigh_in_bins(const Bins<T>& bins, const T* x, const W* weights, int64_t n,
     });
     for (int64_t bin = 0; bin < bins.count; ++bin) sums[bin] += static_cast<W>(of_block[static_cast<size_t>(bin)]);
   }
+}
+
+FORERUN_CLONES
+std::pair<int64_t, int64_t> limits_of(const int64_t* x, int64_t n) {
+  if (n == 0) return {0, -1};
+  int64_t least = x[0], most = x[0];
+  for (int64_t i = 1; i < n; ++i) least = std::min(least, x[i]), most = std::max(most, x[i]);
+  return {least, most};
+}
+
+// An addition to a count waits for the one before if both are of the same number: with a second list of counts, if that
+// is short, each number's neighbour has another one.
+void count_numbers(const int64_t* x, int64_t n, int64_t* counts, int64_t extent) {
+  int64_t i = 0;
+  if (extent <= n / 8 && extent <= kMostTwice) {
+    std::vector<int64_t> others(static_cast<size_t>(extent));
+    for (; i + 1 < n; i += 2) ++counts[x[i]], ++others[static_cast<size_t>(x[i + 1])];
+    for (int64_t k = 0; k < extent; ++k) counts[k] += others[static_cast<size_t>(k)];
+  }
+  for (; i < n; ++i) ++counts[x[i]];
+}
+
+void weigh_numbers(const int64_t* x, const double* weights, int64_t n, double* sums) {
+  for (int64_t i = 0; i < n; ++i) sums[x[i]] += weights[i];
 }
 
 template void count_in_bins(const Bins<float>&, const float*, int64_t, int64_t*);

@@ -1,6 +1,7 @@
 // Counts of numbers in bins of one width.
 #pragma once
 #include <cstdint>
+#include <utility>
 
 namespace forerun {
 
@@ -21,5 +22,12 @@ void count_in_bins(const Bins<T>& bins, const T* x, int64_t n, int64_t* counts);
 // precision.
 template <class T, class W>
 void weigh_in_bins(const Bins<T>& bins, const T* x, const W* weights, int64_t n, W* sums);
+
+// The least and the greatest of n numbers; 0 and -1 if there are none.
+std::pair<int64_t, int64_t> limits_of(const int64_t* x, int64_t n);
+// Adds one to the count of each number, or its weight to its sum, in their order. Counts and sums are of `extent`
+// numbers from 0 on, and all of x are among these.
+void count_numbers(const int64_t* x, int64_t n, int64_t* counts, int64_t extent);
+void weigh_numbers(const int64_t* x, const double* weights, int64_t n, double* sums);
 
 }  // namespace forerun

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy
 
@@ -114,9 +114,8 @@ def bincount(x: ArrayLike, weights: ArrayLike | None = None, minlength: int = 0)
     weights = None if weights is None else asarray(weights)
     if weights is not None and weights.shape != x.shape:
         raise ValueError(f"bincount: weights must have shape {x.shape}, got {weights.shape}")
-    values = x.numpy()
-    try:
-        counts = numpy.bincount(values, None if weights is None else weights.numpy(), minlength)
-    except ValueError:
-        raise ValueError(f"bincount: numbers must not be negative, got {values.min()}") from None
-    return _core.taken(counts, there)
+    if x.dtype == numpy.uint64 and x.size and (most := x.numpy().max()) >= 1 << 63:
+        raise ValueError(f"bincount: numbers must fit into int64, got {most}")
+    values = numpy.ascontiguousarray(x.numpy(), numpy.int64)
+    more: Any = () if weights is None else (numpy.ascontiguousarray(weights.numpy(), numpy.float64),)
+    return _core.taken(_core.count_numbers(values, minlength, *more), there)
