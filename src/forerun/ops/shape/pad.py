@@ -62,6 +62,10 @@ def pad(
     ([0, 1, 2, 0], [1, 2, 2, 2])
     """
     x = asarray(array)
+    pairs = _plain_pairs(pad_width, x.ndim) if mode == "constant" and kwargs.keys() <= {"constant_values"} else None
+    value = kwargs.get("constant_values", 0)
+    if pairs and isinstance(value, (int, float, complex)):
+        return _pad(x, pairs, value)
     if isinstance(pad_width, dict):
         given = {axis_of("pad", axis, x.ndim): width for axis, width in pad_width.items()}
         pad_width = [numpy.broadcast_to(given.get(i, 0), (2,)) for i in range(x.ndim)]
@@ -74,12 +78,29 @@ def pad(
         raise ValueError(f"pad: options must be those of mode {mode!r}, got {sorted(other)}")
     if x.ndim == 0:
         return copy(x)
-    value = kwargs.get("constant_values", 0)
     if mode == "constant" and isinstance(value, (int, float, complex)):
         return _pad(x, tuple((int(a), int(b)) for a, b in widths), value)
     if mode == "edge" and x.size and not (_core.recording() and x.node is not None):
         return _with_edges(x, widths, shape)
     return host(lambda v: quiet(numpy.pad, v, widths, mode, **kwargs), [x], [(shape, x.dtype)], name="pad")[0]
+
+
+def _plain_pairs(widths: object, ndim: int) -> tuple[tuple[int, int], ...] | None:
+    """Return how many come before and after along each axis, where Python's numbers tell, and for other widths None.
+
+    >>> _plain_pairs(2, 2), _plain_pairs((1, 0), 2), _plain_pairs(((1, 0), (0, 2)), 2), _plain_pairs(-1, 1)
+    (((2, 2), (2, 2)), ((1, 0), (1, 0)), ((1, 0), (0, 2)), None)
+    """
+    if type(widths) is int:
+        widths = (widths, widths)
+    if not isinstance(widths, (tuple, list)):
+        return None
+    pairs = widths if widths and isinstance(widths[0], (tuple, list)) else [widths] * ndim
+
+    def plain(pair: object) -> bool:
+        return isinstance(pair, (tuple, list)) and len(pair) == 2 and all(type(n) is int and n >= 0 for n in pair)
+
+    return tuple((a, b) for a, b in pairs) if len(pairs) == ndim and all(map(plain, pairs)) else None
 
 
 def _with_edges(x: Array, widths: numpy.ndarray, shape: tuple[int, ...]) -> Array:
