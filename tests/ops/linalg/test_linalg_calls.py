@@ -157,3 +157,15 @@ def test_eigenvalues_of_nonfinite_matrices_raise_at_the_read() -> None:
     y = np.linalg.eigvals(np.full((2, 2), numpy.nan))
     with pytest.raises(LinAlgError, match="must not contain infs or NaNs"):
         y.numpy()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", [(7,), (40, 50), (600, 437), (700, 800)])
+def test_norms_of_all_elements_have_the_same_bits_in_every_call(shape: tuple[int, ...], dtype: str) -> None:
+    """BLAS sums few squares, in the plain call as in the others; and two operations those of many."""
+    values = RNG.standard_normal(shape).astype(dtype)
+    x = np.array(values)
+    plain, named = np.linalg.norm(x).item(), np.linalg.norm(x, None, keepdims=False).item()
+    assert plain == named == np.linalg.vector_norm(x).item()
+    assert plain == pytest.approx(numpy.linalg.norm(values), rel=1e-6)
+    assert np.linalg.norm(x.T).item() == pytest.approx(plain, rel=1e-6)

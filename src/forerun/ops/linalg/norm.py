@@ -19,8 +19,10 @@ from ..reduce.reduction import min as min_
 from ..reduce.reduction import sum as sum_
 from ..shape.axis_order import moveaxis
 from ..shape.complex_parts import imag, real
+from ..shape.memory_order import dense
 from ..shape.reshape import reshape
 from .lapack import inexact, matrices, stacked
+from .matmul import matmul
 from .solve import _inv
 from .svd_qr import svdvals
 
@@ -40,6 +42,17 @@ def _squares(x: Array) -> Array:
     return square(real(x)) + square(imag(x)) if x.dtype.kind == "c" else square(x)
 
 
+_MOST_BY_BLAS = 1 << 18  # elements, as in the core's norm, which has the same bits
+
+
+def _sum_of_squares(x: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
+    of_all = len(axes) == x.ndim and not keepdims and not (_core.recording() and x.node is not None)
+    if of_all and x.dtype.char in "fd" and 0 < x.size <= _MOST_BY_BLAS and dense(x):
+        elements = reshape(x, (-1,))
+        return matmul(elements, elements)
+    return sum_(_squares(x), axes, keepdims=keepdims)
+
+
 def _largest(x: Array, axes: Any, keepdims: bool) -> Array:
     """Return the largest of sizes; of none, 0."""
     if all(x.shape[a] for a in axes):
@@ -55,7 +68,7 @@ def _of_vectors(op: str, x: Array, ord: Any, axes: tuple[int, ...], keepdims: bo
     if isinstance(ord, str):
         raise ValueError(f"{op}: ord of vectors must be a number, got {ord!r}")
     if ord is None or ord == 2:
-        return _root(sum_(_squares(x), axes, keepdims=keepdims))
+        return _root(_sum_of_squares(x, axes, keepdims))
     size = absolute(x)
     if ord == numpy.inf:
         return _largest(size, axes, keepdims)
