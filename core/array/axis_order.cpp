@@ -60,7 +60,8 @@ Layout AxisOrder::transposed(const Layout& layout) const {
 
 Layout AxisOrder::restored(const Layout& transposed) const {
   Layout made = transposed;
-  for (int k = 0; k < n_; ++k) made.shape[order_[k]] = transposed.shape[k], made.strides[order_[k]] = transposed.strides[k];
+  for (int k = 0; k < n_; ++k)
+    made.shape[order_[k]] = transposed.shape[k], made.strides[order_[k]] = transposed.strides[k];
   return made;
 }
 

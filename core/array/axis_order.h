@@ -4,8 +4,8 @@
 
 namespace forerun {
 
-// The order in which a loop over operands, which broadcast to a shape, should traverse the axes of the shape: the one in
-// memory, from the axis with the longest steps, or C order where operands differ.
+// The order in which a loop over operands, which broadcast to a shape, should traverse the axes of the shape: the one
+// in memory, from the axis with the longest steps, or C order where operands differ.
 class AxisOrder {
  public:
   AxisOrder(int axes, const Layout* const* operands, int n);

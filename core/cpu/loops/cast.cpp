@@ -27,7 +27,6 @@ constexpr bool is_complex_v = false;
 template <class T>
 constexpr bool is_complex_v<std::complex<T>> = true;
 
-
 // C leaves the conversion of values that the integer cannot hold undefined, and results depend on how compilers
 // vectorise. Here the result is that of scalar code on x86: the integer part, of which the lowest bits are kept; and
 // the least integer for NaN and for values that do not fit the intermediate integer (32 bits for small dtypes and

@@ -40,7 +40,8 @@ bool with_real(DType t, F f) {
   }
 }
 
-// The element at an address. Any nonzero byte is true: bytes that are viewed as bools may be other numbers than 0 and 1.
+// The element at an address. Any nonzero byte is true: bytes that are viewed as bools may be other numbers than 0
+// and 1.
 template <class T>
 T load(const char* from) {
   if constexpr (std::is_same_v<T, bool>) {
