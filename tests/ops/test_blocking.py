@@ -13,10 +13,9 @@ from forerun.np import ndarray
 from tests.ops.cases import CASES
 from tests.ops.cases.table import Case, arrays_of, results, to_forerun
 from tests.support.engine.waiting import READERS, assert_waits, result_without_waiting
-from tests.support.many_cases import for_each
 
 
-@for_each("case", [c for c in CASES if not c.waits], ids=lambda case: case.name)
+@pytest.mark.parametrize("case", [c for c in CASES if not c.waits], ids=lambda c: c.name)
 def test_every_op_returns(case: Case) -> None:
     samples = [args for dtype in case.dtype_list()[-1:] for args in case.arguments(dtype)]
     arguments = [to_forerun(args) for args in samples]
@@ -26,7 +25,7 @@ def test_every_op_returns(case: Case) -> None:
         assert not isinstance(r, ndarray) or r.ready
 
 
-@for_each("case", [c for c in CASES if isinstance(c.grad, tuple)], ids=lambda case: case.name)
+@pytest.mark.parametrize("case", [c for c in CASES if isinstance(c.grad, tuple)], ids=lambda c: c.name)
 def test_every_gradient_returns(case: Case) -> None:
     samples = [to_forerun(args) for args in case.arguments("float32")]
 
