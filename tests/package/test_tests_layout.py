@@ -52,8 +52,8 @@ def helpers(tree: ast.Module) -> list[str]:
     return found
 
 
-class File(NamedTuple):
-    """What the tests ask about a file, all of which one look at its code tells."""
+class Facts(NamedTuple):
+    """The imports and the helpers of a file."""
 
     imported: list[str]
     bodies: list[tuple[str, str]]
@@ -61,10 +61,10 @@ class File(NamedTuple):
 
 
 @functools.cache
-def looked_at(path: Path) -> File:
-    """Look at the code of a file, once."""
+def facts(path: Path) -> Facts:
+    """Return the facts of a file, which is parsed once for all tests."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    return File(imported(tree), bodies(tree), helpers(tree))
+    return Facts(imported(tree), bodies(tree), helpers(tree))
 
 
 def files(*folders: str) -> list[Path]:
@@ -78,7 +78,7 @@ def test_no_folder_has_many_tests() -> None:
 
 
 def test_tests_share_code_in_the_folders_for_it() -> None:
-    named = [(path, name) for path in files("tests", "stress") for name in looked_at(path).imported]
+    named = [(path, name) for path in files("tests", "stress") for name in facts(path).imported]
     used = [(path, name) for path, name in named if name[:6] == "tests."]
     assert len(used) > 100
     assert not [(path.name, name) for path, name in used if not name.startswith(SHARED)]
@@ -96,7 +96,7 @@ def test_nothing_else_uses_tests(folder: str) -> None:
 def test_no_helper_is_written_in_two_files() -> None:
     of: dict[str, set[str]] = {}
     for path in files("tests", "stress"):
-        for name, code in looked_at(path).bodies:
+        for name, code in facts(path).bodies:
             of.setdefault(code, set()).add(f"{path.relative_to(ROOT)}: {name}")
     assert [sorted(places) for places in of.values() if len({place.partition(":")[0] for place in places}) > 1] == []
 
@@ -105,7 +105,7 @@ def several_files(paths: list[Path]) -> dict[str, list[str]]:
     """Return the helpers that are defined in several files, by their names."""
     of: dict[str, set[str]] = {}
     for path in paths:
-        for name in looked_at(path).helpers:
+        for name in facts(path).helpers:
             of.setdefault(name, set()).add(path.as_posix())
     return {name: sorted(places) for name, places in of.items() if len(places) > 1 and name not in SHARED_NAMES}
 
@@ -127,7 +127,7 @@ def test_the_check_sees_two_helpers_of_one_name(tmp_path: Path) -> None:
 
 
 def test_every_helper_is_used() -> None:
-    used = {name for path in files("tests", "stress") for name in looked_at(path).imported}
+    used = {name for path in files("tests", "stress") for name in facts(path).imported}
     texts = "".join(path.read_text() for path in [*files("tests"), ROOT / "pyproject.toml"])
     for path in (TESTS / "support").rglob("[!_]*.py"):
         name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
