@@ -87,8 +87,7 @@ def numpy_result(function: Callable[[Any, Any], Any], values: Any) -> Any:
     return function(numpy, array.astype("float32") if array.dtype == "float64" and not wide else array)
 
 
-@pytest.mark.parametrize("kind", LISTS)
-@pytest.mark.parametrize("name", FUNCTIONS)
+@for_each("name, kind", itertools.product(FUNCTIONS, LISTS))
 def test_a_list_is_used_as_the_array_of_its_elements(name: str, kind: str) -> None:
     function = FUNCTIONS[name]
     given = LISTS[kind](lambda value, dtype: numpy.dtype(dtype).type(value))

@@ -20,6 +20,7 @@ from forerun.ops._base.primitive import Elementwise
 from forerun.testing import closed_gate
 from tests.support import array_api_standard
 from tests.support.comparison.bits import assert_all_same_bits
+from tests.support.many_cases import for_each
 
 # Defaults of forerun that mean the same as the standard's.
 SAME = {("norm", None, "backward"), ("correction", None, 0.0), ("stable", None, True)}
@@ -32,9 +33,7 @@ SPACES: list[tuple[Any, str]] = [
     (np.ones((), "int64"), array_api_standard.ARRAY),
 ]
 FUNCTIONS = [
-    pytest.param(space, name, wanted, id=f"{getattr(space, '__name__', type(space).__name__)}.{name}")
-    for space, table in SPACES
-    for name, wanted in array_api_standard.signatures(table).items()
+    (space, name, wanted) for space, table in SPACES for name, wanted in array_api_standard.signatures(table).items()
 ]
 
 NAMES = {
@@ -61,7 +60,7 @@ def check_parameter(name: str, parameter: Parameter | None, wanted: Parameter) -
         assert same, f"{name}: {parameter.name} must be {wanted.default!r} when not given, got {parameter.default!r}"
 
 
-@pytest.mark.parametrize(("space", "name", "wanted"), FUNCTIONS)
+@for_each("space, name, wanted", FUNCTIONS, ids=lambda case: f"{getattr(case[0], '__name__', type(case[0]))}.{case[1]}")
 def test_functions_take_the_parameters_of_the_standard(space: Any, name: str, wanted: Signature) -> None:
     function = getattr(space, name)
     if isinstance(function, Elementwise):  # parameters are by position

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import sys
 import threading
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from forerun import autograd, np, profiler
 from forerun.np import host
 from forerun.testing import assert_same_bits, closed_gate
 from tests.support.engine.late_arrays import HeldTask
+from tests.support.many_cases import for_each
 
 ROWS, COLUMNS = 3000, 40  # 960 kB: read in place
 LARGE = (6000, 500)  # an operation on it takes much longer than the rest of a call
@@ -52,8 +54,7 @@ PRODUCTS: dict[str, Callable[[Any, Any, Any], Any]] = {
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "bool"])
-@pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("name", REDUCTIONS)
+@for_each("name, order", itertools.product(REDUCTIONS, ORDERS))
 def test_reduction_has_the_bits_of_that_of_a_copy(name: str, order: str, dtype: str) -> None:
     given = ORDERS[order](make_operand((ROWS, COLUMNS), dtype))
     assert_same_bits(REDUCTIONS[name](given), REDUCTIONS[name](np.array(given)))

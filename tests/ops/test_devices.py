@@ -14,6 +14,7 @@ from forerun import _core, np
 from tests.ops.cases import CASES
 from tests.ops.cases.table import Case, mapped
 from tests.support.engine.settings import configured
+from tests.support.many_cases import for_each
 
 MADE_ANEW = {"np.full"}  # on the requested device: the fill value may come from any device
 UNSET = {"np.empty", "np.empty_like"}
@@ -40,7 +41,7 @@ def found(case: Case, args: Any) -> list[Any]:
         return case(case.op, args)
 
 
-@pytest.mark.parametrize("case", TABLE, ids=lambda case: case.name)
+@for_each("case", TABLE, ids=lambda case: case.name)
 def test_plain_values_come_to_an_array(case):
     """Results are there too, and the same as on the first device."""
     dtype = case.dtype_list()[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -19,6 +20,7 @@ from tests.ops.cases.reduction import COMPARED
 from tests.ops.cases.table import EVERY_DTYPE, Case, mapped, named, to_forerun
 from tests.support.comparison.bits import same_bits
 from tests.support.engine.settings import ENGINES, running
+from tests.support.many_cases import for_each
 
 UFUNCS = [c for c in CASES if isinstance(c.op, Elementwise)]
 SCALAR_TYPES = {n for n, v in vars(np).items() if isinstance(v, type) and issubclass(v, numpy.generic)}
@@ -92,7 +94,7 @@ def reference(case: Case, args: tuple[Any, ...]) -> list[Any]:
 # --- values ---------------------------------------------------------------------------------------
 
 
-@by_name(PLAIN)
+@for_each("case", PLAIN, ids=lambda case: case.name)
 def test_values(case: Case, engine: str) -> None:
     compared = COMPARED.get(case.name, lambda function: function)
     for dtype in case.dtype_list():
@@ -190,8 +192,7 @@ def test_layouts(case: Case, engine: str) -> None:
             compare_bits(case, forerun_operands, numpy_operands, f"{case.name}, {dtype}, {label}")
 
 
-@by_name(UFUNCS)
-@pytest.mark.parametrize("label", LONG)
+@for_each("case, label", itertools.product(UFUNCS, LONG), ids=lambda case: f"{case[0].name}, {case[1]}")
 def test_lengths_around_tiles(case: Case, label: str) -> None:
     for name in ("float32", "float64", "int32", "bool"):
         dtype = numpy.dtype(name)
@@ -216,7 +217,7 @@ def edge_values(dtype: numpy.dtype) -> numpy.ndarray:
     return numpy.array([v for v in values if limits.min <= v], dtype)
 
 
-@by_name(UFUNCS)
+@for_each("case", UFUNCS, ids=lambda case: case.name)
 def test_special_values(case: Case) -> None:
     for dtype in case.dtype_list():
         kinds = operand_dtypes(case, dtype)
@@ -233,7 +234,7 @@ def test_special_values(case: Case) -> None:
         compare_bits(case, to_forerun(tuple(numpy_operands)), numpy_operands, f"{case.name}, {dtype}")
 
 
-@by_name(UFUNCS)
+@for_each("case", UFUNCS, ids=lambda case: case.name)
 def test_ufuncs_reject_the_same_dtypes_as_numpy(case: Case) -> None:
     for dtype in EVERY_DTYPE:
         args = case.arguments(dtype)[0]
@@ -270,7 +271,7 @@ LARGE = [
 
 
 @pytest.mark.parametrize("layout", REDUCED)
-@pytest.mark.parametrize(("case", "dtype"), LARGE, ids=lambda value: getattr(value, "name", value))
+@for_each("case, dtype", LARGE, ids=lambda case: f"{case[0].name}, {case[1]}")
 def test_large_reductions(case: Case, dtype: str, layout: str) -> None:
     shape, view = REDUCED[layout]
     values = case.draw(dtype)(*shape)

@@ -157,7 +157,7 @@ class TestItself:
     def test_errors_common_to_all_modes_are_found_by_numpy(self, monkeypatch):
         """An operation that is wrong everywhere."""
         monkeypatch.setattr(np, "maximum", np.minimum)
-        found = searched(0, BOUND)
+        found = searched(85, BOUND)  # few programs read its results: the first ones do not
         assert found is not None
         assert found[1].text.startswith("NumPy")
 

@@ -114,7 +114,7 @@ def results_after_write(way: Way, write: str, x: Any, value: Any = None) -> tupl
     return got, wanted
 
 
-@pytest.mark.parametrize("way", WAYS)
+@for_each("way", WAYS)
 def test_later_writes_change_nothing(engine: str, way: str) -> None:
     for write in WRITES:
         got, wanted = results_after_write(WAYS[way], write, np.array(VALUES))
@@ -122,7 +122,7 @@ def test_later_writes_change_nothing(engine: str, way: str) -> None:
         numpy.testing.assert_allclose(got.item(), wanted, 1e-12, err_msg=write)
 
 
-@pytest.mark.parametrize("way", [w for w in WAYS if w not in ("max of", "sorted")])  # these look at values
+@for_each("way", [w for w in WAYS if w not in ("max of", "sorted")])  # these look at values
 def test_later_writes_do_not_change_pending_scalars(ahead: str, way: str) -> None:
     found = []
     _core.waitall()

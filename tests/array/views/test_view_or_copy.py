@@ -6,12 +6,12 @@ import warnings
 from typing import Any
 
 import numpy
-import pytest
 
 from forerun import np
 from forerun.np import ndarray
 from tests.ops.cases.views import COMPLEX, COPIES, FUNCTIONS, LAYOUTS, Function
 from tests.support.comparison.bits import all_same_bits
+from tests.support.many_cases import for_each
 
 FIRST = numpy.arange(1, 25)  # the memory before any write
 
@@ -80,10 +80,7 @@ def differing_views(layout: str, function: Function, dtype: str) -> list[str]:
     return [d for i in arrays for look in (written_through, written_below) for d in look(layout, function, dtype, i)]
 
 
-@pytest.mark.parametrize(
-    ("name", "dtype"),
-    [*((n, "float64") for n in FUNCTIONS), *((n, "complex128") for n in COMPLEX)],
-)
+@for_each("name, dtype", [*((n, "float64") for n in FUNCTIONS), *((n, "complex128") for n in COMPLEX)])
 def test_view_or_copy_as_numpy(name: str, dtype: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # NumPy's, of writes that it will refuse one day

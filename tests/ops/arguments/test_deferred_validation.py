@@ -12,6 +12,7 @@ import forerun
 from forerun import _core, autograd, np, npx
 from forerun.np.linalg import LinAlgError
 from tests.support.engine.settings import running
+from tests.support.many_cases import for_each
 
 X = numpy.ones((2, 3), "float32")
 V = numpy.ones(3, "float32")
@@ -244,7 +245,7 @@ AT_THE_CALL: list[tuple[Broken, type[Exception], str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("broken", "kind", "message"), AT_THE_CALL, ids=[m.replace("/", " ") for *_, m in AT_THE_CALL])
+@for_each("broken, kind, message", AT_THE_CALL, ids=lambda case: case[2])
 def test_at_the_call(broken: Broken, kind: type[Exception], message: str) -> None:
     x, v = np.array(X), np.array(V)
     with pytest.raises(kind) as caught:

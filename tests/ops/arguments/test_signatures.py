@@ -103,7 +103,7 @@ def bare(signature: inspect.Signature) -> inspect.Signature:
     return inspect.Signature(parameters)
 
 
-@pytest.mark.parametrize("name", UFUNCS)
+@for_each("name", UFUNCS)
 def test_ufuncs_have_the_parameters_of_numpys(name):
     found = bare(inspect.signature(getattr(np, name)))
     expected = OF_NUMPY_2_4 if getattr(np, name).nin == 2 else OF_NUMPY_2_4.replace("x1, x2", "x")
@@ -148,7 +148,7 @@ def has_out(op: Any) -> bool:
 WITH_OUT = [c for c in CASES if c.name.startswith("np.") and not c.random and not c.waits and has_out(c.op)]
 
 
-@pytest.mark.parametrize("case", WITH_OUT, ids=lambda c: c.name)
+@for_each("case", WITH_OUT, ids=lambda case: case.name)
 def test_results_are_written_into_out(case):
     dtype = "float64" if numpy.dtype("float64") in case.dtype_list() else case.dtype_list()[0]
     for args in map(to_forerun, case.arguments(dtype)):

@@ -9,9 +9,9 @@ from forerun import np
 from forerun.np import ndarray
 from forerun.ops._base.primitive import Elementwise
 from tests.ops.cases import CASES
-from tests.ops.cases.compare import by_name
 from tests.ops.cases.table import EVERY_DTYPE, Case, Draw, to_forerun
 from tests.support.comparison.bits import same_bits
+from tests.support.many_cases import for_each
 
 UFUNCS = [c for c in CASES if isinstance(c.op, Elementwise)]
 BINARY = ["add", "subtract", "multiply", "divide", "maximum", "equal", "power", "arctan2", "remainder"]
@@ -144,7 +144,7 @@ def test_in_place_keeps_the_dtype() -> None:
     assert n.tolist() == [1, 1, 1]
 
 
-@by_name(UFUNCS)
+@for_each("case", UFUNCS, ids=lambda case: case.name)
 def test_out(case: Case) -> None:
     args = case.arguments(case.dtype_list()[-1])[0]
     if case.name == "np.where":

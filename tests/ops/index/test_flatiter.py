@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 from typing import Any
 
@@ -12,6 +13,7 @@ from forerun import autograd, np
 from tests.support.comparison.bits import same_bits
 from tests.support.comparison.outcomes import outcome
 from tests.support.comparison.random_indices import assert_same_outcome
+from tests.support.many_cases import for_each
 
 M = numpy.arange(6, dtype="int32").reshape(2, 3)
 SIX = numpy.array([True, False, True, True, False, False])
@@ -38,9 +40,8 @@ def test_reading_flat(index: Any, turned: bool) -> None:
 VALUES: list[Any] = [7, [8, 9], range(9), numpy.array([[1.5], [2.5]]), [], 3.7, 2**40]
 
 
-@pytest.mark.parametrize("index", [i for i in GOOD if not isinstance(i, tuple) or i], ids=repr)
-@pytest.mark.parametrize("value", VALUES, ids=repr)
 @pytest.mark.parametrize("turned", [False, True])
+@for_each("index, value", itertools.product([i for i in GOOD if not isinstance(i, tuple) or i], VALUES))
 def test_writing_flat(index: Any, value: Any, turned: bool) -> None:
     def written(x: Any) -> Any:
         (x.T if turned else x).flat[index] = value

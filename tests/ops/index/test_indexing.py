@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy
@@ -10,6 +11,7 @@ import pytest
 from forerun import autograd, np
 from tests.ops.cases.table import mapped, to_forerun
 from tests.support.comparison.bits import same_bits
+from tests.support.many_cases import for_each
 
 I = numpy.array([2, 0, -1, 1])
 J = numpy.array([[0], [2]])
@@ -25,7 +27,7 @@ INDICES: list[Any] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("index", INDICES, ids=repr)
+@for_each("index", INDICES)
 def test_indexing(index: Any, engine: str) -> None:
     values = numpy.arange(60.0).reshape(3, 4, 5)
     index = mapped(lambda i: numpy.where(i < 3, i, 1) if i.dtype.kind == "i" else i, index)
@@ -35,8 +37,7 @@ def test_indexing(index: Any, engine: str) -> None:
     assert same_bits(turned[index].numpy(), values[index])
 
 
-@pytest.mark.parametrize("index", INDICES, ids=repr)
-@pytest.mark.parametrize("kind", ["number", "array", "other dtype"])
+@for_each("index, kind", itertools.product(INDICES, ["number", "array", "other dtype"]))
 def test_assignment(index: Any, kind: str, engine: str) -> None:
     expected = numpy.arange(60.0).reshape(3, 4, 5)
     array = np.array(expected)

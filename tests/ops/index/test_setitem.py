@@ -15,6 +15,7 @@ from forerun.testing import closed_gate
 from tests.ops.cases.table import to_forerun
 from tests.support.engine.settings import running
 from tests.support.engine.threads import run_in_threads
+from tests.support.many_cases import for_each
 
 Write = Callable[..., None]
 
@@ -156,7 +157,7 @@ WAYS: dict[str, Callable[[Any, Any, Any, Any], Any]] = {
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("way", WAYS)
+@for_each("way", WAYS)
 def test_ways_to_write(way: str, layout: str) -> None:
     for dtype in DTYPES:
         for share in (0.5, 1.0, 0.0):
