@@ -135,12 +135,10 @@ def nothing_left_behind(request: pytest.FixtureRequest) -> Iterator[None]:
     assert surroundings() == around
 
 
-def surroundings() -> dict[bytes, bytes]:
+def surroundings() -> dict[str, str]:
     """The environment and the current folder: child processes get both.
 
-    Without pytest's own variables, and those of OpenMP that scikit-learn sets when it is imported. As they are encoded,
-    since to decode them for each test takes a second of all.
+    Without pytest's own variables, and those of OpenMP that scikit-learn sets when it is imported.
     """
-    encoded: dict[bytes, bytes] = os.environ._data  # type: ignore[attr-defined]
-    variables = {name: value for name, value in encoded.items() if not name.startswith((b"PYTEST_", b"KMP_"))}
-    return variables | {b"the current folder": os.getcwdb()}
+    variables = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "KMP_"))}
+    return variables | {"the current folder": os.getcwd()}

@@ -38,44 +38,6 @@ def test_a_hang_is_shown(tmp_path):
     assert "in test_hangs" in done.stderr  # the line of the thread
 
 
-OUTCOMES = """
-import os, pytest
-
-@pytest.fixture
-def no_set_up(): raise OSError("not set up")
-@pytest.fixture
-def no_end():
-    yield
-    raise OSError("not ended")
-@pytest.fixture
-def skips(): pytest.skip("no reason")
-
-def test_passes(): pass
-def test_fails(): assert 0
-def test_is_skipped(skips): pass
-def test_has_no_set_up(no_set_up): pass
-def test_has_no_end(no_end): pass
-@pytest.mark.xfail
-def test_fails_as_expected(): assert 0
-def test_changes_the_environment(): os.environ["CHANGED"] = "1"
-"""
-
-
-def test_one_of_several_processes_reports_each_outcome(tmp_path: Path) -> None:
-    """Only reports of fixtures that pass are left out (tests/support/pytest_plugins/quick_collection.py)."""
-    (tmp_path / "test_outcomes.py").write_text(OUTCOMES)
-    (tmp_path / "conftest.py").write_text("from tests.conftest import nothing_left_behind")
-    command = [sys.executable, "-m", "pytest", "-c", ROOT / "pyproject.toml", "--rootdir", tmp_path, "-n", "1"]
-    done = subprocess.run([*command, tmp_path], capture_output=True, text=True, timeout=120, check=False, cwd=ROOT)
-    *_, last = lines = done.stdout.splitlines()
-    found = [line.partition(" - ")[0].split("::") for line in lines if line.startswith(("ERROR ", "FAILED "))]
-    assert sorted((file.split()[0], test) for file, test in found) == [
-        ("ERROR", "test_changes_the_environment"), ("ERROR", "test_has_no_end"), ("ERROR", "test_has_no_set_up"),
-        ("FAILED", "test_fails"),
-    ]  # fmt: skip
-    assert "1 failed, 3 passed, 1 skipped, 1 xfailed, 3 errors" in last
-
-
 @pytest.mark.parametrize("other", [1, 2])
 def test_random_state_is_reset_between_tests(other):
     """Every test begins with the same random numbers (tests/support/pytest_plugins/fresh_state.py)."""
