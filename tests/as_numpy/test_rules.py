@@ -183,6 +183,12 @@ np.arange(3, dtype=int).__iadd__(0.5)
 np.uint8(300)
 np.split(x, 4)
 np.dot(x, x)
+float(f[:1])
+int(x[:1, :1])
+complex(f[:1])
+round(f[:1])
+np.float64(f[1:2]), np.float64(x[:1, 1:2]), np.float64(f[1]), float(f[1]), int(x[1, 2]), complex(f[1]), round(f[1], 1)
+float(np.array(2.5)), int(np.array(2.5)), complex(np.array(2)), complex(np.array(2j)), float(f[:0])
 """
 DRAWS = """\
 np.random.default_rng(42).random(5)

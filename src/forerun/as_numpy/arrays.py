@@ -164,6 +164,17 @@ def _lacks_html(x: object) -> None:
     raise AttributeError("'numpy.ndarray' object has no attribute '_repr_html_'")
 
 
+def _number(kind: type) -> Callable[[Any], Any]:
+    """Return the conversion to a number of Python's: NumPy's where an array has axes, which it refuses by now."""
+    own = getattr(_core.Array, f"__{kind.__name__}__")
+    return lambda x: kind(x.numpy()) if x.ndim else own(x)
+
+
+def _not_rounded(x: object, decimals: object = None) -> None:
+    """Refuse `round(x)`, which NumPy has of its scalars alone."""
+    raise TypeError("type numpy.ndarray doesn't define __round__ method")
+
+
 _INDEX: Any = _core.Array.index
 
 
@@ -246,6 +257,9 @@ def _attributes(calls: Numpy) -> Iterator[tuple[str, Any]]:
     yield "_repr_html_", property(_lacks_html)
     yield "index", property(_index, _INDEX.__set__)
     yield "__imatmul__", _imatmul(calls)
+    yield "__round__", _not_rounded
+    for kind in (float, int, complex):
+        yield f"__{kind.__name__}__", _number(kind)
     # Pickles have NumPy's arrays and scalars: processes and programs read them in which NumPy is not replaced.
     yield "__reduce_ex__", lambda x, protocol: values(x).__reduce_ex__(protocol)
     yield "to_numpy", lambda x: x.numpy()  # Matplotlib's hist would read one element after the other
