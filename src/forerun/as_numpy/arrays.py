@@ -88,6 +88,17 @@ class ufunc(metaclass=_Ufunc):
     """A function of elements."""
 
 
+class _Flatiter(type):
+    """The class of `numpy.flatiter` as programs see it: `x.flat` of arrays of both kinds is an instance."""
+
+    def __instancecheck__(cls, x: object) -> bool:
+        return isinstance(x, (np.flatiter, numpy.flatiter))
+
+
+class flatiter(metaclass=_Flatiter):
+    """The elements of an array in C order."""
+
+
 def isscalar(element: object) -> bool:
     """Return whether element is a number: forerun's scalars are, and arrays without axes are not."""
     return isinstance(element, scalar) or numpy.isscalar(element)
@@ -120,11 +131,12 @@ def classes(calls: Numpy) -> dict[str, Any]:
         def __call__(self, *args: Any, **kwargs: Any) -> Any:
             return calls.call("vectorize", super().__call__, args, kwargs, "calls Python for each element")
 
-    for found in (vectorize, ufunc, isscalar, nditer):
+    for found in (vectorize, ufunc, isscalar, nditer, flatiter):
         found.__module__ = "numpy"
     indexed = {name: _Indexed(name, calls) for name in ("r_", "c_", "mgrid", "ogrid")}
     return {
-        "ndarray": np.ndarray, "ufunc": ufunc, "vectorize": vectorize, "isscalar": isscalar, "nditer": nditer, **indexed
+        "ndarray": np.ndarray, "ufunc": ufunc, "vectorize": vectorize, "isscalar": isscalar, "nditer": nditer,
+        "flatiter": flatiter, **indexed,
     }  # fmt: skip
 
 
