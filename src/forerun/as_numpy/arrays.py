@@ -101,7 +101,12 @@ class flatiter(metaclass=_Flatiter):
 
 def isscalar(element: object) -> bool:
     """Return whether element is a number: forerun's scalars are, and arrays without axes are not."""
-    return isinstance(element, scalar) or numpy.isscalar(element)
+    return _core.is_scalar(element) if isinstance(element, _core.Array) else numpy.isscalar(element)
+
+
+def result_type(*arrays_and_dtypes: Any) -> numpy.dtype:
+    """Return the dtype of NumPy's promotion rules: that of an array counts, and none of its values."""
+    return numpy.result_type(*[x.dtype if isinstance(x, _core.Array) else x for x in arrays_and_dtypes])
 
 
 class _Indexed:
@@ -131,12 +136,12 @@ def classes(calls: Numpy) -> dict[str, Any]:
         def __call__(self, *args: Any, **kwargs: Any) -> Any:
             return calls.call("vectorize", super().__call__, args, kwargs, "calls Python for each element")
 
-    for found in (vectorize, ufunc, isscalar, nditer, flatiter):
+    for found in (vectorize, ufunc, isscalar, nditer, flatiter, result_type):
         found.__module__ = "numpy"
     indexed = {name: _Indexed(name, calls) for name in ("r_", "c_", "mgrid", "ogrid")}
     return {
         "ndarray": np.ndarray, "ufunc": ufunc, "vectorize": vectorize, "isscalar": isscalar, "nditer": nditer,
-        "flatiter": flatiter, **indexed,
+        "flatiter": flatiter, "result_type": result_type, **indexed,
     }  # fmt: skip
 
 

@@ -62,7 +62,7 @@ _NUMPY_NAMES = {
     "poly": "looks at the values to find the dtype", "trim_zeros": "looks at the values to find the size",
     "fromiter": "reads Python's objects one by one", "frompyfunc": "calls Python for each element",
     "seterr": "", "geterr": "", "errstate": "", "seterrcall": "", "geterrcall": "", "set_printoptions": "",
-    "get_printoptions": "", "printoptions": "", "can_cast": "", "result_type": "", "promote_types": "",
+    "get_printoptions": "", "printoptions": "", "can_cast": "", "promote_types": "",
 }  # fmt: skip
 
 
