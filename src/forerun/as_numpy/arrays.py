@@ -104,9 +104,22 @@ def isscalar(element: object) -> bool:
     return _core.is_scalar(element) if isinstance(element, _core.Array) else numpy.isscalar(element)
 
 
-def result_type(*arrays_and_dtypes: Any) -> numpy.dtype:
-    """Return the dtype of NumPy's promotion rules: that of an array counts, and none of its values."""
-    return numpy.result_type(*[x.dtype if isinstance(x, _core.Array) else x for x in arrays_and_dtypes])
+def _of_dtypes(function: Callable[..., numpy.dtype]) -> Callable[..., numpy.dtype]:
+    """Return `result_type` that reads of forerun's arrays their dtypes alone, which need no values."""
+
+    @functools.wraps(function)
+    def result_type(*arrays_and_dtypes: Any) -> numpy.dtype:
+        return function(*[x.dtype if isinstance(x, _core.Array) else x for x in arrays_and_dtypes])
+
+    return result_type
+
+
+def _result_type() -> Callable[..., numpy.dtype]:
+    """Return it with the attributes that classes with `__array_function__` ask for."""
+    found = _of_dtypes(numpy.result_type)
+    undispatched = getattr(numpy.result_type, "_implementation", numpy.result_type)
+    vars(found).update(numpy_function=numpy.result_type, _implementation=_of_dtypes(undispatched))
+    return found
 
 
 class _Indexed:
@@ -136,12 +149,12 @@ def classes(calls: Numpy) -> dict[str, Any]:
         def __call__(self, *args: Any, **kwargs: Any) -> Any:
             return calls.call("vectorize", super().__call__, args, kwargs, "calls Python for each element")
 
-    for found in (vectorize, ufunc, isscalar, nditer, flatiter, result_type):
+    for found in (vectorize, ufunc, isscalar, nditer, flatiter):
         found.__module__ = "numpy"
     indexed = {name: _Indexed(name, calls) for name in ("r_", "c_", "mgrid", "ogrid")}
     return {
         "ndarray": np.ndarray, "ufunc": ufunc, "vectorize": vectorize, "isscalar": isscalar, "nditer": nditer,
-        "flatiter": flatiter, "result_type": result_type, **indexed,
+        "flatiter": flatiter, "result_type": _result_type(), **indexed,
     }  # fmt: skip
 
 
