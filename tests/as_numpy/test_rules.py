@@ -325,6 +325,20 @@ def test_numpys_functions_give_libraries_numpys_arrays(run: Run) -> None:
     assert numpy.allclose(numpy.array(found), [0, 1], atol=1e-3)
 
 
+def test_polyfit_warns_at_the_call(run: Run) -> None:
+    names = run(
+        "import numpy as np, warnings\n"
+        "def fit(x):\n"
+        "    with warnings.catch_warnings():\n"
+        "        warnings.simplefilter('error')\n"
+        "        np.polyfit(x, x, 3)\n"
+        "x, few = np.ones(5000), np.ones(5)\n"
+    )
+    for x in (names["x"], names["few"]):
+        with pytest.raises(numpy.exceptions.RankWarning, match="poorly conditioned"):
+            names["fit"](x)
+
+
 def test_scalars_are_no_containers_while_numpy_is_replaced(run: Run) -> None:
     s = run("import numpy as np\ns = np.arange(3.0)[1]")["s"]
     for wrong in (len, iter, list, lambda s: 1 in s, lambda s: s.__len__):
