@@ -296,6 +296,11 @@ class TestCommand:
         done = run_forerun("run", "script.py", "2", folder=folder)
         assert (done.returncode, done.stdout, done.stderr) == (3, "ufunc 6.0 ['a'] __main__\n", "")
 
+    def test_collections_of_garbage_leave_forerun_out(self, folder):
+        text = "import gc\nprint(gc.get_freeze_count() > 1000, len(gc.get_objects()) < gc.get_freeze_count())"
+        (folder / "counts.py").write_text(text)
+        assert run_forerun("run", "--as-numpy", "counts.py", folder=folder).stdout == "True True\n"
+
     def test_no_such_script(self, capsys):
         assert cli.main(["run", "--as-numpy", "nothing.py"]) == 2
         assert "no such script: nothing.py" in capsys.readouterr().err

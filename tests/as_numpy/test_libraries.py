@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.machinery
 import inspect
+import pickle
 import subprocess
 import sys
 import types
@@ -13,6 +14,7 @@ from typing import Any
 import numpy
 import pandas
 import pytest
+import scipy.sparse.linalg
 
 from forerun import _core, np
 from forerun.as_numpy import uninstall_as_numpy
@@ -198,6 +200,18 @@ def test_pandas_finds_the_parameters_of_methods_that_it_calls_by_name(run: Run, 
     want = text_after_program(given, expression, {"__file__": "/elsewhere/program.py"})
     assert text_after_program(given, expression, run("")) == want
     assert "Error" not in want
+
+
+def test_functions_of_libraries_are_pickled_by_name(run: Run) -> None:
+    names = run(
+        "import pickle, pandas as pd, scipy.sparse as sp, scipy.sparse.linalg as sl\n"
+        "functions = [sl.spsolve, sp.eye, sp.kron, pd.concat, pd.Series.rolling]\n"
+        "read = [pickle.loads(pickle.dumps(f)) for f in functions]\n"
+        "text = pickle.dumps(sl.spsolve)\n"
+    )
+    assert all(a is b for a, b in zip(names["read"], names["functions"], strict=True))
+    uninstall_as_numpy()
+    assert pickle.loads(names["text"]) is scipy.sparse.linalg.spsolve
 
 
 def test_a_method_that_several_modules_share_is_adapted_once(run: Run) -> None:

@@ -183,6 +183,21 @@ np.arange(3, dtype=int).__iadd__(0.5)
 np.uint8(300)
 np.split(x, 4)
 np.dot(x, x)
+np.result_type(f, x), np.result_type(x[0, 1], 'f4'), np.result_type(np.ones(2, 'f4'), 2.5), np.result_type(sub, x)
+np.result_type()
+np.result_type(f, 'nothing')
+np.isscalar(x), np.isscalar(f[0]), np.isscalar(np.array(1.0)), np.isscalar('a')
+np.polyval([1, 2], x), np.polyval([1.5, 2], x[0]), np.polyval(f, 2), np.polyval(x[0], f), np.polyfit(x[0], f[:3], 1)
+np.take(f, 1), f.take(-5), x.take(4), np.take(x, 1, axis=1), np.take(f, -1, axis=0), np.take(f, 7, mode='wrap')
+np.take(f, 5)
+f.take(-6)
+any(x.flat == 3), (x.T.flat > 2).sum(), isinstance(x.flat, np.flatiter), isinstance(f.astype(str).flat, np.flatiter)
+float(f[:1])
+int(x[:1, :1])
+complex(f[:1])
+round(f[:1])
+np.float64(f[1:2]), np.float64(x[:1, 1:2]), np.float64(f[1]), float(f[1]), int(x[1, 2]), complex(f[1]), round(f[1], 1)
+float(np.array(2.5)), int(np.array(2.5)), complex(np.array(2)), complex(np.array(2j)), float(f[:0])
 """
 DRAWS = """\
 np.random.default_rng(42).random(5)
@@ -308,6 +323,20 @@ def test_numpys_functions_give_libraries_numpys_arrays(run: Run) -> None:
         "found = [minimize(lambda x: 0.5 * x @ a @ x - b @ x, b, jac=lambda x: a @ x - b, method=m).x for m in ways]\n"
     )["found"]
     assert numpy.allclose(numpy.array(found), [0, 1], atol=1e-3)
+
+
+def test_polyfit_warns_at_the_call(run: Run) -> None:
+    names = run(
+        "import numpy as np, warnings\n"
+        "def fit(x):\n"
+        "    with warnings.catch_warnings():\n"
+        "        warnings.simplefilter('error')\n"
+        "        np.polyfit(x, x, 3)\n"
+        "x, few = np.ones(5000), np.ones(5)\n"
+    )
+    for x in (names["x"], names["few"]):
+        with pytest.raises(numpy.exceptions.RankWarning, match="poorly conditioned"):
+            names["fit"](x)
 
 
 def test_scalars_are_no_containers_while_numpy_is_replaced(run: Run) -> None:

@@ -185,6 +185,14 @@ WRITTEN = """\
 x[0] = np.matrix([1.0, 2, 3])
 x[0] = np.asmatrix([[1.0], [2]])
 x[:, 1] = np.array([5, 6]).view(np.recarray)
+x[1] = np.ma.array([7, 8, 9], mask=[0, 1, 0])[:, None].T
+x[1, 2] = np.ma.array([7])
+x[0] = np.ma.array([7])
+x[:, 0] = np.ma.array(['7', '8'])
+f[:2] = np.ma.array([1j, 2])
+x[5] = np.ma.array([7])
+x[...] = np.matrix([[1.5, 2, 3]])
+x[0, 0] = np.ma.masked
 x[x < 3] = np.ma.array([1, 2, 3], mask=[0, 1, 0])
 x[1, 2] = np.array([4]).view(np.recarray)
 x[1, 2] = np.array([4, 5]).view(np.recarray)
@@ -192,6 +200,14 @@ x[1, 2] = np.ma.masked
 x[7] = np.matrix([1.0, 2, 3])
 x[...] = np.array(['1', '2', '3']).view(np.recarray)
 """
+
+
+def test_writes_of_arrays_of_derived_classes_do_not_copy_the_array(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = run("import numpy as np\nx, m = np.zeros((2, 1)), np.ma.array([7])")
+    with monkeypatch.context() as patched:
+        patched.setattr(np.ndarray, "asnumpy", None)
+        exec("x[1] = m; x[::-1][1] = 2 * m", names)
+    assert names["x"].tolist() == [[14], [7]]
 
 
 def x_after(statement: str, given: str, space: dict[str, Any]) -> str:

@@ -33,6 +33,24 @@ def without_values(x: Array) -> numpy.ndarray:
     return numpy.lib.stride_tricks.as_strided(numpy.empty(1, x.dtype), x.shape, x.strides)
 
 
+def _without_gaps(extents: Sequence[int], steps: Sequence[int], itemsize: int) -> bool:
+    """Return whether elements follow each other, given extents and strides from the last axis to the first."""
+    for n, step in zip(extents, steps):
+        if n == 0:
+            return True
+        if n != 1 and step != itemsize:
+            return 0 in extents
+        itemsize *= n
+    return True
+
+
+_FLAGS = ("c_contiguous", "f_contiguous", "owndata", "writeable", "aligned", "writebackifcopy")
+_NAMES = {n.upper(): n for n in (*_FLAGS, "contiguous", "fortran", "fnc", "forc", "behaved", "carray", "farray")} | {
+    "C": "c_contiguous", "F": "f_contiguous", "O": "owndata", "W": "writeable", "A": "aligned",
+    "X": "writebackifcopy", "B": "behaved", "CA": "carray", "FA": "farray",
+}  # fmt: skip
+
+
 class Flags:
     """The memory layout of an array, with NumPy's names, as attributes or items. They cannot be set.
 
@@ -42,23 +60,29 @@ class Flags:
     (True, False, True)
     """
 
-    __slots__ = ("c_contiguous", "f_contiguous", "owndata", "writeable", "aligned", "writebackifcopy")
-    c_contiguous: bool
-    f_contiguous: bool
-    owndata: bool
+    __slots__ = ("_array", "writeable")
+    _array: Array
     writeable: bool
-    aligned: bool
-    writebackifcopy: bool
+    owndata, aligned, writebackifcopy = False, True, False
 
     def __init__(self, x: Array) -> None:
-        like = without_values(x).flags
-        written = _core.is_writable(x) and not _core.is_scalar(x)
-        values = (like.c_contiguous, like.f_contiguous, False, written, True, False)
-        for name, value in zip(Flags.__slots__, values, strict=True):
-            object.__setattr__(self, name, bool(value))
+        object.__setattr__(self, "_array", x)
+        object.__setattr__(self, "writeable", bool(_core.is_writable(x)) and not _core.is_scalar(x))
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"flags: {name} must stay as it is, got {value!r}")
+
+    @property
+    def c_contiguous(self) -> bool:
+        """In C order without gaps."""
+        x = self._array
+        return _without_gaps(x.shape[::-1], x.strides[::-1], x.dtype.itemsize)
+
+    @property
+    def f_contiguous(self) -> bool:
+        """In Fortran's order without gaps."""
+        x = self._array
+        return _without_gaps(x.shape, x.strides, x.dtype.itemsize)
 
     @property
     def contiguous(self) -> bool:
@@ -93,16 +117,12 @@ class Flags:
         return self.behaved and self.fortran
 
     def __getitem__(self, name: str) -> bool:
-        others = ("contiguous", "fortran", "fnc", "forc", "behaved", "carray", "farray")
-        names = {n.upper(): n for n in (*Flags.__slots__, *others)}
-        names |= {"C": "c_contiguous", "F": "f_contiguous", "O": "owndata", "W": "writeable", "A": "aligned"}
-        names |= {"X": "writebackifcopy", "B": "behaved", "CA": "carray", "FA": "farray"}
-        if name not in names:
-            raise KeyError(f"flags: name must be one of {', '.join(names)}, got {name!r}")
-        return bool(getattr(self, names[name]))
+        if name not in _NAMES:
+            raise KeyError(f"flags: name must be one of {', '.join(_NAMES)}, got {name!r}")
+        return bool(getattr(self, _NAMES[name]))
 
     def __repr__(self) -> str:
-        return "\n".join(f"  {name.upper()} : {getattr(self, name)}" for name in Flags.__slots__)
+        return "\n".join(f"  {name.upper()} : {getattr(self, name)}" for name in _FLAGS)
 
 
 _DLPACK_TYPES = {"cuda": 2, "rocm": 10, "oneapi": 14}  # DLPack's numbers, by platform

@@ -88,9 +88,38 @@ class ufunc(metaclass=_Ufunc):
     """A function of elements."""
 
 
+class _Flatiter(type):
+    """The class of `numpy.flatiter` as programs see it: `x.flat` of arrays of both kinds is an instance."""
+
+    def __instancecheck__(cls, x: object) -> bool:
+        return isinstance(x, (np.flatiter, numpy.flatiter))
+
+
+class flatiter(metaclass=_Flatiter):
+    """The elements of an array in C order."""
+
+
 def isscalar(element: object) -> bool:
     """Return whether element is a number: forerun's scalars are, and arrays without axes are not."""
-    return isinstance(element, scalar) or numpy.isscalar(element)
+    return _core.is_scalar(element) if isinstance(element, _core.Array) else numpy.isscalar(element)
+
+
+def _of_dtypes(function: Callable[..., numpy.dtype]) -> Callable[..., numpy.dtype]:
+    """Return `result_type` that reads of forerun's arrays their dtypes alone, which need no values."""
+
+    @functools.wraps(function)
+    def result_type(*arrays_and_dtypes: Any) -> numpy.dtype:
+        return function(*[x.dtype if isinstance(x, _core.Array) else x for x in arrays_and_dtypes])
+
+    return result_type
+
+
+def _result_type() -> Callable[..., numpy.dtype]:
+    """Return it with the attributes that classes with `__array_function__` ask for."""
+    found = _of_dtypes(numpy.result_type)
+    undispatched = getattr(numpy.result_type, "_implementation", numpy.result_type)
+    vars(found).update(numpy_function=numpy.result_type, _implementation=_of_dtypes(undispatched))
+    return found
 
 
 class _Indexed:
@@ -120,11 +149,12 @@ def classes(calls: Numpy) -> dict[str, Any]:
         def __call__(self, *args: Any, **kwargs: Any) -> Any:
             return calls.call("vectorize", super().__call__, args, kwargs, "calls Python for each element")
 
-    for found in (vectorize, ufunc, isscalar, nditer):
+    for found in (vectorize, ufunc, isscalar, nditer, flatiter):
         found.__module__ = "numpy"
     indexed = {name: _Indexed(name, calls) for name in ("r_", "c_", "mgrid", "ogrid")}
     return {
-        "ndarray": np.ndarray, "ufunc": ufunc, "vectorize": vectorize, "isscalar": isscalar, "nditer": nditer, **indexed
+        "ndarray": np.ndarray, "ufunc": ufunc, "vectorize": vectorize, "isscalar": isscalar, "nditer": nditer,
+        "flatiter": flatiter, "result_type": _result_type(), **indexed,
     }  # fmt: skip
 
 
@@ -162,6 +192,17 @@ def _read(name: str) -> property:
 def _lacks_html(x: object) -> None:
     """A notebook shows NumPy's arrays as text, and libraries ask for the attribute to choose how they show a value."""
     raise AttributeError("'numpy.ndarray' object has no attribute '_repr_html_'")
+
+
+def _number(kind: type) -> Callable[[Any], Any]:
+    """Return the conversion to a number of Python's: NumPy's where an array has axes, which it refuses by now."""
+    own = getattr(_core.Array, f"__{kind.__name__}__")
+    return lambda x: kind(x.numpy()) if x.ndim else own(x)
+
+
+def _not_rounded(x: object, decimals: object = None) -> None:
+    """Refuse `round(x)`, which NumPy has of its scalars alone."""
+    raise TypeError("type numpy.ndarray doesn't define __round__ method")
 
 
 _INDEX: Any = _core.Array.index
@@ -246,6 +287,9 @@ def _attributes(calls: Numpy) -> Iterator[tuple[str, Any]]:
     yield "_repr_html_", property(_lacks_html)
     yield "index", property(_index, _INDEX.__set__)
     yield "__imatmul__", _imatmul(calls)
+    yield "__round__", _not_rounded
+    for kind in (float, int, complex):
+        yield f"__{kind.__name__}__", _number(kind)
     # Pickles have NumPy's arrays and scalars: processes and programs read them in which NumPy is not replaced.
     yield "__reduce_ex__", lambda x, protocol: values(x).__reduce_ex__(protocol)
     yield "to_numpy", lambda x: x.numpy()  # Matplotlib's hist would read one element after the other

@@ -34,6 +34,8 @@ WRITERS = {
     "copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask", "shuffle", "at", "resize", "byteswap",
 }  # fmt: skip
 
+_VIEWS = ("ma.array", "ma.asarray", "ma.asanyarray")  # they return views of their argument, without a copy
+
 
 def each_inside(x: Any, convert: Callable[[Any], Any]) -> Any:
     """Return a list, tuple, named tuple or dict with its values converted; other objects as they are.
@@ -73,6 +75,8 @@ def aliased(x: Any) -> Any:
     Others are returned as they are. An array on an accelerator is copied.
     """
     array: Any = x
+    if type(x) in _PYTHONS:
+        return x
     if not isinstance(x, _core.Array) or _core.is_scalar(x) or x.device.device_type != "cpu":
         return values(x, writable=True)
     return _core.numpy_alias(array)
@@ -132,6 +136,8 @@ class Numpy:
         out, target = kwargs.get("out"), None
         if name.rpartition(".")[2] in WRITERS and args:
             target = args[0]
+        if name in _VIEWS and len(args) == 1 and not (kwargs.get("copy") or "dtype" in kwargs):
+            return numpy_function(aliased(args[0]), **{key: aliased(x) for key, x in kwargs.items()})
         plain = _scalars if _makes_objects(name, args, kwargs) else values
         given, named = plain(args), values(kwargs) if kwargs else {}
         if isinstance(target, _core.Array):

@@ -13,12 +13,7 @@ __all__ = ["flags", "setflags"]
 class _SettableFlags(Flags):
     """Flags of which `writeable` can be set, as an attribute or an item."""
 
-    __slots__ = ("_array",)
-    _array: Any
-
-    def __init__(self, x: Any) -> None:
-        super().__init__(x)
-        object.__setattr__(self, "_array", x)
+    __slots__ = ()
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name != "writeable":

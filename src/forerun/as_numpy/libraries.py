@@ -106,6 +106,8 @@ class Libraries:
         function = inspect.getattr_static(owner, name)
         static = isinstance(function, staticmethod)
         adapted = self._adapted(function.__func__ if static else function, module)
+        if isinstance(owner, types.ModuleType):
+            adapted.__module__ = owner.__name__  # where pickle finds it, and not the function that it calls
         setattr(owner, name, staticmethod(adapted) if static else adapted)
 
     def _adapted(self, function: Callable[..., Any], module: str) -> Callable[..., Any]:

@@ -31,7 +31,7 @@ _READS = ("load", "loadtxt", "genfromtxt", "fromfile")
 _MAY_FAIL = (
     "linalg.cholesky", "linalg.cond", "linalg.eigh", "linalg.eigvalsh", "linalg.inv",
     "linalg.lstsq", "linalg.matrix_power", "linalg.matrix_rank", "linalg.pinv", "linalg.qr", "linalg.solve",
-    "linalg.svd", "linalg.svdvals", "linalg.tensorinv", "linalg.tensorsolve",
+    "linalg.svd", "linalg.svdvals", "linalg.tensorinv", "linalg.tensorsolve", "polyfit",
 )  # fmt: skip
 _FEW = 1024  # elements of a matrix for which the core calls NumPy's functions itself
 # NumPy looks at the values to find the dtype.
@@ -62,7 +62,7 @@ _NUMPY_NAMES = {
     "poly": "looks at the values to find the dtype", "trim_zeros": "looks at the values to find the size",
     "fromiter": "reads Python's objects one by one", "frompyfunc": "calls Python for each element",
     "seterr": "", "geterr": "", "errstate": "", "seterrcall": "", "geterrcall": "", "set_printoptions": "",
-    "get_printoptions": "", "printoptions": "", "can_cast": "", "result_type": "", "promote_types": "",
+    "get_printoptions": "", "printoptions": "", "can_cast": "", "promote_types": "",
 }  # fmt: skip
 
 
@@ -273,12 +273,14 @@ def _waiting(path: str, forerun_function: Callable[..., Any], numpy_function: Ca
             functools.wraps(forerun_function)(lambda a: _real(a, _settled(forerun_function(a)))), numpy_function
         )
     if path in _MAY_FAIL:
-        return _in_the_call(forerun_function, numpy_function)
+        return _in_the_call(forerun_function, numpy_function, 1 if path == "polyfit" else 2)
     return forerun_function
 
 
-def _in_the_call(forerun_function: Callable[..., Any], numpy_function: Callable[..., Any]) -> Any:
+def _in_the_call(forerun_function: Callable[..., Any], numpy_function: Callable[..., Any], ndim: int = 2) -> Any:
     """Return a function that waits anyway: NumPy's, in the calling thread, for matrices that no gradient goes through.
+
+    ndim: another number of axes of its first argument.
 
     Stacks of matrices are left to forerun's, which shares them among the workers, and so are few elements, for which
     the core calls NumPy's function without a Python frame.
@@ -287,7 +289,7 @@ def _in_the_call(forerun_function: Callable[..., Any], numpy_function: Callable[
 
     def call(*args: Any, **kwargs: Any) -> Any:
         a = args[0] if args else None
-        if type(a) is np.ndarray and a.ndim == 2 and a.size > few and not (_core.recording() or _core.tracing()):
+        if type(a) is np.ndarray and a.ndim == ndim and a.size > few and not (_core.recording() or _core.tracing()):
             others = [values(x) for x in args[1:]]
             try:
                 return as_forerun(numpy_function(a.numpy(), *others, **kwargs))

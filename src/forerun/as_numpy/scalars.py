@@ -10,6 +10,7 @@ import numpy
 
 from .._array.array_class import ArrayClass
 from .._array.scalar import scalar
+from ..ops._base import core as _core
 from ..ops._base.convert import warn_of_lost_parts
 
 __all__ = ["PLAIN", "attributes", "classes", "clear_isinstance_caches", "encoder"]
@@ -74,6 +75,8 @@ def attributes() -> Iterator[tuple[str, Any]]:
     yield "__repr__", lambda x: repr(x.numpy()[()])
     for name in ("__iter__", "__len__", "__contains__"):
         yield name, None
+    for name in ("__float__", "__int__", "__complex__"):  # the core's, which ask for no axes as those of arrays do
+        yield name, getattr(_core.Array, name)
     for name in sorted({*dir(numpy.float64), *dir(numpy.int64)} - {*dir(scalar)}):
         if not name.startswith("_"):
             yield name, _of_value(name)

@@ -11,8 +11,8 @@ import numpy
 from .._array.numpy_methods import without_values
 from .._array.scalar import scalar
 from ..ops._base import core as _core
-from ..ops._base.convert import is_array
-from .conversion import Numpy, first_line, values
+from ..ops._base.convert import is_array, is_supported
+from .conversion import Numpy, first_line, is_derived, values
 
 if TYPE_CHECKING:
     from ..typing import Out
@@ -29,12 +29,15 @@ def _getitem(x: Any, key: Any) -> Any:
 
 
 def _setitem(x: Any, key: Any, value: Any) -> None:
-    """Write into an array by a copy, into which NumPy writes."""
+    """Write into an array by a copy, into which NumPy writes. Arrays of derived classes are written as plain ones."""
     if not is_array(x):
         operator.setitem(x, key, value)
         return
+    if is_derived(value) and value.ndim and is_supported(value.dtype) and (value.size != 1 or _bare(x)[key].ndim):
+        x[key] = value.view(numpy.ndarray)
+        return
     written = x.asnumpy()
-    written.flags.writeable = x.flags.writeable
+    written.flags.writeable = _core.is_writable(x)
     written[key] = value
     x[...] = written
 

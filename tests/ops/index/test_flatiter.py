@@ -57,6 +57,17 @@ def test_writing_flat_of_an_empty_array(index: Any) -> None:
     )
 
 
+@pytest.mark.parametrize("compare", [operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge])
+@pytest.mark.parametrize("other", [2, 2.5, M.ravel()[::-1], M, [0, 1, 9, 3, 4, 5], "flat"], ids=repr)
+def test_comparing_each_element(compare: Any, other: Any) -> None:
+    def compared(x: Any) -> Any:
+        return compare(x.T.flat, x.flat if isinstance(other, str) else other), any(x.flat != 0)
+
+    assert_same_outcome(outcome(lambda: compared(np.array(M))), outcome(lambda: compared(M)))
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(np.array(M).flat)
+
+
 @pytest.mark.parametrize("value", VALUES, ids=repr)
 def test_assigning_all(value: Any) -> None:
     def written(x: Any) -> Any:

@@ -73,11 +73,13 @@ def _promotion(a: str, b: str) -> str:
 
 
 _PROMOTED: dict[tuple[str, str], str] = {}
+_FOUND: dict[tuple[numpy.dtype, numpy.dtype], numpy.dtype] = {}  # by it, as the name of a dtype takes microseconds
 
 
 def _promote_by(rule: Callable[[str, str], str]) -> None:
     """Make a rule for two dtypes that of `promote`."""
     _PROMOTED.update({(a, b): rule(a, b) for a in _NAMES for b in _NAMES})
+    _FOUND.clear()
 
 
 def promotion_table() -> list[list[int]]:
@@ -136,8 +138,12 @@ def promote(*dtypes: Any) -> numpy.dtype:
     result: numpy.dtype = numpy.dtype(dtypes[0])
     for other in map(numpy.dtype, dtypes[1:]):
         if other != result:
-            name = _PROMOTED[result.name, other.name]
-            result = numpy.dtype(_core.bfloat16()) if name == "bfloat16" else _DTYPES[name]
+            found = _FOUND.get((result, other))
+            if found is None:
+                name = _PROMOTED[result.name, other.name]
+                found = numpy.dtype(_core.bfloat16()) if name == "bfloat16" else _DTYPES[name]
+                _FOUND[result, other] = found
+            result = found
     return result
 
 

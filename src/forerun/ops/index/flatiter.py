@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 import reprlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -62,6 +63,33 @@ class flatiter(_core.Flat):
         if copy is False:
             raise ValueError("flat: copy must not be False, as elements are copied, got False")
         return numpy.array(ravel(self.base).numpy(), dtype)
+
+    def __eq__(self, other: object) -> Array:  # type: ignore[override]
+        """Return where elements, in C order, equal others: a vector of bools. The other comparisons do likewise."""
+        return self._compared(operator.eq, other)
+
+    def __ne__(self, other: object) -> Array:  # type: ignore[override]
+        return self._compared(operator.ne, other)
+
+    def __lt__(self, other: ArrayLike) -> Array:
+        return self._compared(operator.lt, other)
+
+    def __le__(self, other: ArrayLike) -> Array:
+        return self._compared(operator.le, other)
+
+    def __gt__(self, other: ArrayLike) -> Array:
+        return self._compared(operator.gt, other)
+
+    def __ge__(self, other: ArrayLike) -> Array:
+        return self._compared(operator.ge, other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _compared(self, comparison: Callable[[Any, Any], Any], other: object) -> Array:
+        """Return a comparison of each element."""
+        return comparison(  # type: ignore[no-any-return]
+            ravel(self.base), ravel(other.base) if isinstance(other, flatiter) else other
+        )
 
     def _read(self, index: Array) -> Array:
         """Return the elements at an index that the core leaves to Python."""

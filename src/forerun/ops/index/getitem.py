@@ -126,6 +126,8 @@ def take(a: ArrayLike, indices: ArrayLike, axis: int | None = None, out: Out = N
     if axis is None and mode == "raise" and out is None and _plain_positions(a, indices):
         return a[indices]
     x = asarray_like_device(a, indices)
+    if type(indices) is int and out is None and x.ndim == 1 and axis in (None, 0, -1) and -x.size <= indices < x.size:
+        return x[indices]
     if axis is None or (x.ndim == 0 and axis in (0, -1)):
         x, axis = reshape(x, -1), 0
     at = axis_of("take", axis, x.ndim)

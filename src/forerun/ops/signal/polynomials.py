@@ -66,7 +66,10 @@ def polyval(p: ArrayLike, x: ArrayLike) -> Array:
     """
     p, x = asarrays(p, x)
     p = _coefficients("polyval", p)
-    y = cast(zeros_like(x), promote(p.dtype, x.dtype))
+    dtype = promote(p.dtype, x.dtype)
+    if dtype.kind == "f" and not p.dtype == x.dtype == dtype:
+        return polyval(cast(p, dtype), cast(x, dtype))  # which NumPy's function may compute, if they are small
+    y = cast(zeros_like(x), dtype)
     for i in range(p.size):
         y = y * x + p[i]
     return y
@@ -383,7 +386,10 @@ def polyfit(
     [2.0, 1.0]
     """
     deg = count_of("polyfit", "deg", deg)
-    x, y, w = (v if v is None else _inexact(v) for v in asarrays(x, y, w))
+    given = asarrays(x, y, w)
+    x, y, w = (v if v is None else _inexact(v) for v in given)
+    if w is None and rcond is None and not (full or cov) and not (given[0] is x and given[1] is y):
+        return polyfit(x, y, deg)  # which NumPy's function may compute, if they are small
     if x.ndim != 1 or not x.size:
         raise TypeError(f"polyfit: x must be a vector with elements, got shape {x.shape}")
     if y.ndim not in (1, 2) or y.shape[0] != x.size:
