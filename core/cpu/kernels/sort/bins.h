@@ -23,7 +23,7 @@ void count_in_bins(const Bins<T>& bins, const T* x, int64_t n, int64_t* counts);
 template <class T, class W>
 void weigh_in_bins(const Bins<T>& bins, const T* x, const W* weights, int64_t n, W* sums);
 
-// The least and the greatest of n numbers; 0 and -1 if there are none.
+// The least and the greatest of n numbers; 0 and -1 if n is 0.
 std::pair<int64_t, int64_t> limits_of(const int64_t* x, int64_t n);
 // Adds one to the count of each number, or its weight to its sum, in their order. Counts and sums are of `extent`
 // numbers from 0 on, and all of x are among these.
