@@ -68,9 +68,9 @@ class Array {
   // How an op that fills this array writes its storage. An accelerator replaces the values of a whole storage only in C
   // order.
   Mode write_mode() const {
-    if (layout.nbytes() != static_cast<int64_t>(storage_->bytes)) return Mode::update;
-    return storage_->budget->accelerator ? (layout.contiguous() ? Mode::write : Mode::update)
-                                         : (layout.packed() ? Mode::write : Mode::update);
+    const bool whole = layout.nbytes() == static_cast<int64_t>(storage_->bytes) &&
+                       (storage_->budget->accelerator ? layout.contiguous() : layout.packed());
+    return whole ? Mode::write : Mode::update;
   }
 
   // The failure that poisons its values, or null; to be called once the storage is settled.

@@ -97,6 +97,15 @@ def test_chains_over_orders_have_numpys_bits(extents: tuple[int, ...]) -> None:
         assert got.numpy().tobytes() == want.tobytes()
 
 
+def test_new_arrays_have_the_order_of_the_one_that_they_are_like() -> None:
+    views = (lambda x: x, lambda x: x.T, lambda x: x[:, ::2].T, lambda x: x[:, :1], lambda x: x[0], lambda x: x[None].T)
+    for view in views:
+        for make in ("zeros_like", "ones_like", "empty_like"):
+            want, got = (getattr(m, make)(view(m.ones((3, 4), "float64"))) for m in (numpy, np))
+            assert got.strides == want.strides
+    assert np.zeros_like(np.ones((2, 3, 4)).transpose(1, 2, 0)).flags.c_contiguous  # in neither order
+
+
 def test_a_ufunc_takes_the_order_of_its_results() -> None:
     x, y = numpy.arange(6.0).reshape(3, 2).T, numpy.ones((2, 3))
     for order in "KCFA":

@@ -27,8 +27,9 @@ def _as(
     order = order or "K"
     check_choice(op, "order", order, ("C", "F", "A", "K"))
     if order != "C":
-        transposed = memory_axes(x) != list(range(x.ndim)) if order == "K" else fortran(x)
-        order = "F" if order == "F" or transposed else "C"
+        axes = [axis for axis in memory_axes(x) if x.shape[axis] > 1]
+        is_reversed = len(axes) > 1 and axes == sorted(axes, reverse=True)
+        order = "F" if order == "F" or (is_reversed if order == "K" else fortran(x)) else "C"
     want = x.dtype if dtype is None else as_dtype(op, dtype)
     where = x.device if device is None else resolve(device)
     return (x.shape if shape is None else extents_of(op, "shape", shape)), want, order, where
