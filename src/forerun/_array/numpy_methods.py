@@ -17,6 +17,7 @@ from ..ops._base import host_task as host
 from ..ops._base.primitive import direct
 from ..ops.index import getitem as indexing
 from ..ops.index import in_place
+from ..ops.shape.memory_order import in_order
 from ..ops.sort import sort as sorting
 from .call_forms import takes_extents
 
@@ -31,17 +32,6 @@ __all__ = ["Flags", "NumpyMethods", "without_values"]
 def without_values(x: Array) -> numpy.ndarray:
     """Return an array of NumPy with the dtype, the shape and the strides of x; its values must not be read."""
     return numpy.lib.stride_tricks.as_strided(numpy.empty(1, x.dtype), x.shape, x.strides)
-
-
-def _without_gaps(extents: Sequence[int], steps: Sequence[int], itemsize: int) -> bool:
-    """Return whether elements follow each other, given extents and strides from the last axis to the first."""
-    for n, step in zip(extents, steps):
-        if n == 0:
-            return True
-        if n != 1 and step != itemsize:
-            return 0 in extents
-        itemsize *= n
-    return True
 
 
 _FLAGS = ("c_contiguous", "f_contiguous", "owndata", "writeable", "aligned", "writebackifcopy")
@@ -75,14 +65,12 @@ class Flags:
     @property
     def c_contiguous(self) -> bool:
         """In C order without gaps."""
-        x = self._array
-        return _without_gaps(x.shape[::-1], x.strides[::-1], x.dtype.itemsize)
+        return in_order(self._array, "C")
 
     @property
     def f_contiguous(self) -> bool:
         """In Fortran's order without gaps."""
-        x = self._array
-        return _without_gaps(x.shape, x.strides, x.dtype.itemsize)
+        return in_order(self._array, "F")
 
     @property
     def contiguous(self) -> bool:

@@ -73,7 +73,7 @@ def _promotion(a: str, b: str) -> str:
 
 
 _PROMOTED: dict[tuple[str, str], str] = {}
-_FOUND: dict[tuple[numpy.dtype, numpy.dtype], numpy.dtype] = {}  # by it, as the name of a dtype takes microseconds
+_FOUND: dict[tuple[numpy.dtype, numpy.dtype], numpy.dtype] = {}  # promote() of two: names of dtypes take microseconds
 
 
 def _promote_by(rule: Callable[[str, str], str]) -> None:
