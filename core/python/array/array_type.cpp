@@ -22,6 +22,7 @@ const PyType_Slot object_slots[] = {
     {Py_tp_doc, const_cast<char*>("The core's part of an array; forerun.np.ndarray derives from it.")},
     {Py_tp_traverse, FN(visit_array)},
     {Py_tp_clear, FN(exclusive<clear_array>)},
+    {Py_tp_is_gc, FN(is_collected)},
     {Py_tp_dealloc, FN(exclusive<free_array>)},
     {Py_tp_hash, FN(PyObject_HashNotImplemented)},
     {Py_mp_subscript, FN(exclusive<subscript>)},

@@ -1,5 +1,6 @@
 #include "python/object/array_object.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <new>
@@ -8,7 +9,10 @@
 
 #include "array/array.h"
 #include "base/error.h"
+#include "engine/devices/memory_budget.h"
 #include "python/front_end.h"
+#include "python/object/node.h"
+#include "python/runtime/submission/capture.h"
 #include "python/runtime/submission/devices.h"
 
 namespace forerun {
@@ -35,7 +39,12 @@ int n_free = 0;
 // Scalars, each with a storage that is reused as well; guarded likewise.
 constexpr int kFreeScalars = 64;
 PyObject* free_scalars[kFreeScalars];
-int n_free_scalars = 0;
+constexpr size_t kMostScalarBytes = 16;
+int n_free_scalars = 0, n_owners = 0;  // n_owners: all scalars with a storage that is reused
+// The storage in which the next scalars beyond those have their values, one after the other; or null. A list of many
+// scalars then takes a third of the memory.
+Buffer* shared_storage = nullptr;
+size_t shared_bytes = 0;  // as many are in use
 PyObject* kept_truths[2];  // False and True, as results of comparisons; null until the first one
 
 template <class... Given>
@@ -49,25 +58,65 @@ inline PyObject* wrapped_as(PyTypeObject* type, Given&&... array) {
   }
   ArrayObject* a = as_array(self);
   a->weak = a->node = nullptr;
-  a->index = 0, a->tracked = false;
+  a->index = 0, a->tracked = a->owner = false;
   new (&a->array) Array(std::forward<Given>(array)...);
   a->device = a->array.storage() ? device_of(a->array) : 0;
   return self;
 }
 
-bool has_reusable_storage(const ArrayObject& a) { return a.array.storage() && a.array.storage()->reusable(); }
+// Whether the class has no members beyond ours, so that free_array frees its instances.
+bool has_no_members(const PyTypeObject* type) { return type->tp_dealloc == exclusive<free_array>; }
+
+bool has_reusable_storage(const ArrayObject& a) {
+  const Buffer* storage = a.array.storage();
+  return storage && storage->reusable() && storage->bytes <= kMostScalarBytes;
+}
+
+// A storage without an op that is to write it.
+Buffer* storage_of_scalars(size_t bytes, MemoryBudget* budget) {
+  Buffer* storage = Buffer::make(bytes, budget);
+  storage->take();
+  storage->materialized = true;
+  return storage;
+}
+
+void drop_shared_storage() {
+  if (shared_storage) std::exchange(shared_storage, nullptr)->release_handle();
+}
+
+// A scalar with a part of the shared storage.
+PyObject* make_sharing_scalar(DType dtype, MemoryBudget* budget) {
+  const size_t bytes = std::max<size_t>(item_size(dtype), 8);
+  const bool fits = shared_storage && shared_storage->budget == budget;
+  if (fits && shared_bytes + bytes > Storage::kInline && shared_storage->reusable())
+    shared_bytes = 0;  // all that used it are gone
+  if (!fits || shared_bytes + bytes > Storage::kInline) {
+    drop_shared_storage();
+    shared_storage = storage_of_scalars(Storage::kInline, budget);
+    shared_storage->retain_handle();
+    shared_bytes = 0;
+  }
+  PyObject* self = wrapped_as(scalar_types[static_cast<int>(dtype)], shared_storage, dtype, shared_bytes);
+  if (self) shared_bytes += bytes;
+  return self;
+}
+
+// A scalar with a storage of its own, for which no free object is left.
+PyObject* make_owner(DType dtype, MemoryBudget* budget) {
+  Buffer* storage = storage_of_scalars(item_size(dtype), budget);
+  PyObject* self = wrapped_as(scalar_types[static_cast<int>(dtype)], storage, dtype, 0);
+  if (!self) return storage->retain(), storage->release(), nullptr;
+  as_array(self)->owner = true, ++n_owners;
+  return self;
+}
 
 // A scalar whose value is to be written. Null with an exception set.
 PyObject* make_scalar(DType dtype, MemoryBudget* budget) {
   PyTypeObject* type = scalar_types[static_cast<int>(dtype)];
   const size_t bytes = item_size(dtype);
   if (n_free_scalars == 0) {
-    Buffer* storage = Buffer::make(bytes, budget);
-    storage->take();
-    storage->materialized = true;
-    PyObject* self = wrapped_as(type, storage, dtype, 0);
-    if (!self) storage->retain(), storage->release();
-    return self;
+    const bool shares = n_owners >= kFreeScalars && !capture && !(budget && budget->accelerator);
+    return shares ? make_sharing_scalar(dtype, budget) : make_owner(dtype, budget);
   }
   PyObject* self = free_scalars[--n_free_scalars];
   PyObject_Init(self, type);
@@ -85,12 +134,13 @@ PyObject* make_scalar(DType dtype, MemoryBudget* budget) {
 PyObject* scalar_at_once(DType dtype, MemoryBudget* budget, const void* value) {
   PyObject* self = make_scalar(dtype, budget);
   if (!self) return nullptr;
-  Buffer& storage = *as_array(self)->array.storage();
-  storage.form.dtype = static_cast<uint8_t>(dtype), storage.form.ndim = 0;
+  const Array& array = as_array(self)->array;
+  array.storage()->form.dtype = static_cast<uint8_t>(dtype), array.storage()->form.ndim = 0;
+  char* to = array.storage()->data() + array.layout.offset;
   if (const size_t size = item_size(dtype); size == 8)
-    std::memcpy(storage.data(), value, 8);
+    std::memcpy(to, value, 8);
   else
-    std::memcpy(storage.data(), value, size);
+    std::memcpy(to, value, size);
   return self;
 }
 
@@ -122,14 +172,22 @@ int clear_array(PyObject* self) {
   return 0;
 }
 
+// Whether Python's collector may find the object in a cycle. A tuple or a dictionary of other objects alone is not
+// tracked, as one of NumPy's scalars is not. While operations are recorded, a scalar may still get a node.
+int is_collected(PyObject* self) {
+  return as_array(self)->tracked || recording || !is_scalar(self) || !has_no_members(Py_TYPE(self));
+}
+
 void free_array(PyObject* self) {
   ArrayObject* a = as_array(self);
   if (a->tracked) PyObject_GC_UnTrack(self);
   if (a->weak) PyObject_ClearWeakRefs(self);
   Py_CLEAR(a->node);  // nodes hold their inputs in tuples, which unwind long chains without deep recursion
   PyTypeObject* type = Py_TYPE(self);
-  const bool plain = type->tp_dealloc == exclusive<free_array>;
-  if (plain && is_scalar(self) && n_free_scalars < kFreeScalars && has_reusable_storage(*a)) {
+  const bool plain = has_no_members(type);
+  const bool reused = plain && is_scalar(self) && n_free_scalars < kFreeScalars && has_reusable_storage(*a);
+  if (a->owner != reused) n_owners += reused ? 1 : -1;
+  if (a->owner = reused; reused) {
     free_scalars[n_free_scalars++] = self;
   } else if (a->array.~Array(); plain && n_free < kFree) {
     free_objects[n_free++] = self;
@@ -156,11 +214,13 @@ void trim_objects() {
     PyObject* self = free_scalars[--n_free_scalars];
     as_array(self)->array.~Array();
     PyObject_GC_Del(self);
+    --n_owners;
   }
+  drop_shared_storage();
 }
 
 int64_t kept_with_storage() {
-  int64_t n = n_free_scalars;
+  int64_t n = n_free_scalars + (shared_storage != nullptr);
   for (PyObject* kept : kept_truths) n += kept != nullptr;
   return n;
 }

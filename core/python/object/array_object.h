@@ -14,6 +14,7 @@ struct ArrayObject {
                    // node.
   int device;
   bool tracked;   // by the garbage collector
+  bool owner;     // a scalar with a storage of its own, which is reused
   int64_t index;  // which output of the node
   Array array;    // no storage: an array whose value was not kept
 };
@@ -48,6 +49,7 @@ void set_node(ArrayObject* array, PyObject* node, int64_t index);
 // As slots of the type.
 int visit_array(PyObject* self, visitproc visit, void* arg);
 int clear_array(PyObject* self);
+int is_collected(PyObject* self);
 void free_array(PyObject* self);
 
 // The result of an operation: a scalar if the array has no axes.
