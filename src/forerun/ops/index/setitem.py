@@ -100,10 +100,10 @@ def values_for(op: str, x: Array, value: Any, single: bool = False) -> Array | c
     [1.0, 2.0]
     """
     if single and isinstance(value, (_core.Array, numpy.ndarray)) and value.ndim:
-        if value.size == 1:
+        if value.size == 1 and not (_core.numpy_rules() and _refusal(x.dtype, 1)):
             one: Any = value
             return values_for(op, x, one.reshape(()))
-        raise _refusal(x.dtype)(f"{op}: an element must get one number, got shape {value.shape}")
+        raise (_refusal(x.dtype, 2) or ValueError)(f"{op}: an element must get one number, got shape {value.shape}")
     if is_array(value):
         new = value if value.device == x.device else _core.copy(value, x.device)
     elif type(value) in _KINDS and (x.dtype.kind in _KINDS[type(value)] or is_bfloat16(x.dtype)):
@@ -116,7 +116,7 @@ def values_for(op: str, x: Array, value: Any, single: bool = False) -> Array | c
     else:
         new = _core.from_numpy(fit(op, x.dtype, value, single), x.device)
     if single and new.ndim:
-        raise _refusal(x.dtype)(f"{op}: an element must get one number, got shape {new.shape}")
+        raise (_refusal(x.dtype, 2) or ValueError)(f"{op}: an element must get one number, got shape {new.shape}")
     warn_of_lost_parts(new.dtype, x.dtype)
     return new
 
@@ -137,15 +137,18 @@ def _depth(values: Any) -> int:
     return numpy.ndim(values)
 
 
-def _refusal(dtype: numpy.dtype) -> type[Exception]:
-    """Return the class of NumPy's error for several numbers in one element; it depends on the dtype."""
+def _refusal(dtype: numpy.dtype, n: int) -> type[Exception] | None:
+    """Return the class of NumPy's error for an array of n numbers in one element, by its dtype; None if it takes it.
+
+    Since NumPy 2.4 one number in an array with axes is not taken either.
+    """
     try:
-        numpy.empty((), dtype)[()] = numpy.zeros(2, dtype)
+        numpy.empty(1, dtype)[0] = numpy.zeros(n, dtype)
     except TypeError:
         return TypeError
     except ValueError:
-        pass
-    return ValueError
+        return ValueError
+    return None
 
 
 _KINDS = {bool: "biufc", int: "biufc", float: "bfc", complex: "bc"}  # of arrays that take a Python number as it is
