@@ -22,6 +22,7 @@ namespace {
 
 constexpr size_t kMostOps = 512;
 constexpr int64_t kLine = 64, kLeastAhead = 4 * kLine;  // bytes that are fetched for the next block
+constexpr int kIntoL2 = 2;  // the first level has too few buffers for lines that are on their way: a step would wait
 constexpr int kLeastWalks = 3;  // with fewer steps over its elements, a core waits for lines beside them
 constexpr Region kWhole;
 // A tile of a long string of ops has fewer elements, so that several threads share arrays that are not long.
@@ -278,7 +279,7 @@ class Ahead {
     bool more = false;
     for (int i = 0; i < streams_; ++i) {
       const int64_t bytes = std::min(share_, left_[i]);
-      for (int64_t b = 0; b < bytes; b += kLine) __builtin_prefetch(from_[i] + b);
+      for (int64_t b = 0; b < bytes; b += kLine) __builtin_prefetch(from_[i] + b, 0, kIntoL2);
       from_[i] += bytes, left_[i] -= bytes, more = more || left_[i] > 0;
     }
     if (!more) streams_ = 0;
