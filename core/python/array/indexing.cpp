@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "array/array.h"
-#include "cpu/loops/cast.h"
 #include "cpu/loops/loop.h"
 #include "python/bindings.h"
 #include "python/direct/indexing/index.h"
@@ -18,25 +17,11 @@
 #include "python/object/views/basic_index.h"
 #include "python/runtime/errors/errors.h"
 #include "python/runtime/interpreter/package_functions.h"
-#include "python/runtime/submission/at_once.h"
 #include "python/runtime/submission/capture.h"
 
 namespace forerun {
 
 namespace {
-
-// The value of an integer scalar, if it is computed.
-bool integer_at_once(PyObject* scalar, int64_t* value) {
-  const Array& a = as_array(scalar)->array;
-  if (!a.storage() || !is_integer(a.layout.dtype) || on_tape(scalar) || !may_work_at_once()) return false;
-  const char* from = values_at_once(a);
-  if (!from) return false;
-  const Loop widen = cast_loop(a.layout.dtype, DType::i64);
-  char* args[2] = {const_cast<char*>(from), reinterpret_cast<char*>(value)};
-  const intptr_t one = 1, steps[2] = {0, 0};
-  widen.function(args, &one, steps, widen.data);
-  return a.layout.dtype != DType::u64 || *value >= 0;
-}
 
 // Adds the offset of element i along an axis to `offset`; false: i is out of range.
 bool step(const Layout& layout, int axis, int64_t i, int64_t* offset) {

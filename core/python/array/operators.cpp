@@ -116,10 +116,10 @@ PyObject* in_place_power(PyObject* a, PyObject* b, PyObject*) {
 }
 
 PyObject* matmul(PyObject* a, PyObject* b) {
-  if (!(is_array(a) || is_numpy_array(a)) || !(is_array(b) || is_numpy_array(b)))
-    return syntax_fallback("matmul", {a, b});
-  PyObject* product = matmul_directly(a, b);
-  if (!product && !PyErr_Occurred()) product = call_package(PackageFunction::matmul, a, b, nullptr);
+  const auto is_operand = [](PyObject* o) { return is_array(o) || is_numpy_array(o); };
+  const bool plain = is_operand(a) && is_operand(b), listed = numpy_rules && (is_list(a) || is_list(b));
+  PyObject* product = plain || listed ? matmul_directly(a, b) : nullptr;
+  if (plain && !product && !PyErr_Occurred()) product = call_package(PackageFunction::matmul, a, b, nullptr);
   return product ? product : syntax_fallback("matmul", {a, b});
 }
 

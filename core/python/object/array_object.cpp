@@ -44,7 +44,7 @@ int n_free_scalars = 0, n_owners = 0;  // n_owners: all scalars with a storage t
 // The storage in which the next scalars beyond those have their values, one after the other; or null. A list of many
 // scalars then takes a third of the memory.
 Buffer* shared_storage = nullptr;
-size_t shared_bytes = 0;  // as many are in use
+size_t shared_bytes = 0;   // as many are in use
 PyObject* kept_truths[2];  // False and True, as results of comparisons; null until the first one
 
 template <class... Given>

@@ -6,12 +6,15 @@
 
 #include "array/array.h"
 #include "cpu/kernels/copy/copy.h"
+#include "cpu/loops/cast.h"
 #include "engine/engine.h"
 #include "python/bindings.h"
 #include "python/numpy_api.h"
 #include "python/object/array_arguments.h"
 #include "python/object/array_object.h"
 #include "python/object/create.h"
+#include "python/object/node.h"
+#include "python/runtime/submission/at_once.h"
 #include "python/runtime/submission/capture.h"
 #include "python/runtime/submission/devices.h"
 #include "python/runtime/submission/submit.h"
@@ -39,6 +42,18 @@ void become(PyObject* array, bool scalar) {
   PyTypeObject *was = Py_TYPE(array), *type = scalar_types[static_cast<int>(layout_of(array).dtype)];
   Py_SET_TYPE(array, reinterpret_cast<PyTypeObject*>(Py_NewRef(scalar ? type : array_type)));
   Py_DECREF(was);
+}
+
+bool integer_at_once(PyObject* scalar, int64_t* value) {
+  const Array& a = as_array(scalar)->array;
+  if (!a.storage() || !is_integer(a.layout.dtype) || on_tape(scalar) || !may_work_at_once()) return false;
+  const char* from = values_at_once(a);
+  if (!from) return false;
+  const Loop widen = cast_loop(a.layout.dtype, DType::i64);
+  char* args[2] = {const_cast<char*>(from), reinterpret_cast<char*>(value)};
+  const intptr_t one = 1, steps[2] = {0, 0};
+  widen.function(args, &one, steps, widen.data);
+  return a.layout.dtype != DType::u64 || *value >= 0;
 }
 
 PyObject* wrap_like(PyObject* like, Array array) {

@@ -17,6 +17,8 @@ void become(PyObject* array, bool scalar);
 
 // A scalar with a copy of the element at an offset: made at once if its value is computed, otherwise by an operation.
 PyObject* element(const Array& array, int64_t offset);
+// The value of an integer scalar. False: it is not computed, or another scalar.
+bool integer_at_once(PyObject* scalar, int64_t* value);
 // The base of a view with axes: the array itself; for a scalar a copy in `own`, so that writing to the view does not
 // change the scalar.
 const Array& viewed(const char* op, PyObject* o, Array& own);

@@ -9,6 +9,7 @@
 #include "python/object/conversion/dtypes.h"
 #include "python/object/conversion/python_scalars.h"
 #include "python/object/plain.h"
+#include "python/object/scalar.h"
 #include "python/runtime/errors/errors.h"
 #include "python/runtime/submission/at_once.h"
 #include "python/runtime/submission/devices.h"
@@ -22,10 +23,15 @@ bool plain_shape(PyObject* o, Dims* shape) {
   int64_t extents[Dims::kInline], size = 1;
   for (Py_ssize_t i = 0; i < n; ++i) {
     PyObject* one = several ? PySequence_Fast_GET_ITEM(o, i) : o;
-    if (!plain_int(one)) return false;
-    int overflow = 0;
-    long long extent = PyLong_AsLongLongAndOverflow(one, &overflow);
-    if (overflow || extent < 0 || extent > INT32_MAX) return false;
+    int64_t extent;
+    if (is_scalar(one)) {
+      if (!integer_at_once(one, &extent)) return false;
+    } else {
+      int overflow = 0;
+      if (!plain_int(one)) return false;
+      if (extent = PyLong_AsLongLongAndOverflow(one, &overflow); overflow) return false;
+    }
+    if (extent < 0 || extent > INT32_MAX) return false;
     extents[i] = extent;
     size *= extent > 0 ? extent : 1;
     if (size > INT32_MAX) return false;  // so large that the Python function must check the memory

@@ -1,5 +1,6 @@
 // Plain calls of array and asarray: lists of numbers or arrays, and dense arrays.
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <utility>
@@ -134,32 +135,91 @@ PyObject* of_numbers(const std::vector<PyObject*>& numbers, const Dims& shape, P
   return wrap(std::move(made));
 }
 
-// Whether NumPy makes an array of dtype t from elements of this dtype and the number.
+// Whether forerun makes an array of dtype t from elements of this dtype and the number.
 bool joins(DType t, PyObject* number) {
   if (PyFloat_CheckExact(number)) return t == DType::f64;
   return plain_int(number) ? t == DType::f64 || t == DType::i64 : takes_scalar(t, number);
 }
 
-// The array of scalars, or of arrays without axes, of one dtype and with computed values, perhaps mixed with numbers.
-PyObject* of_leaves(const std::vector<PyObject*>& leaves, const Dims& shape) {
-  if (recording || !may_work_at_once()) return nullptr;
+// The dtype of an array without axes, or the one that NumPy gives a number. False: it is another object.
+bool dtype_of_leaf(PyObject* leaf, DType* t) {
+  if (const Array* one = plain_values(leaf)) return *t = one->layout.dtype, one->layout.ndim() == 0;
+  if (PyBool_Check(leaf)) return *t = DType::b1, true;
+  if (PyFloat_CheckExact(leaf)) return *t = DType::f64, true;
+  if (PyComplex_CheckExact(leaf)) return *t = DType::c128, true;
+  if (PyLong_CheckExact(leaf)) {
+    int overflow = 0;
+    PyLong_AsLongAndOverflow(leaf, &overflow);
+    return *t = DType::i64, !overflow;
+  }
+  if (!PyArray_CheckScalar(leaf)) return false;
+  const nb::object dtype = nb::steal(reinterpret_cast<PyObject*>(PyArray_DescrFromScalar(leaf)));
+  bool known = false;
+  if (dtype) *t = dtype_of_typenum(reinterpret_cast<PyArray_Descr*>(dtype.ptr())->type_num, &known);
+  return PyErr_Clear(), known;
+}
+
+// The dtype to which NumPy promotes two others. False: there is none that forerun knows.
+bool promoted(DType a, DType b, DType* t) {
+  if (a == DType::bf16 || b == DType::bf16) return false;
+  const auto type = [](DType of) { return reinterpret_cast<PyObject*>(PyArray_DescrFromType(typenum_of(of))); };
+  const auto descr = [](const nb::object& o) { return reinterpret_cast<PyArray_Descr*>(o.ptr()); };
+  const nb::object x = nb::steal(type(a)), y = nb::steal(type(b)),
+                   both = nb::steal(reinterpret_cast<PyObject*>(PyArray_PromoteTypes(descr(x), descr(y))));
+  bool known = false;
+  if (both) *t = dtype_of_typenum(descr(both)->type_num, &known);
+  return PyErr_Clear(), known;
+}
+
+// The dtype of the array of such leaves: by NumPy's rules that to which all of theirs are promoted, by ours that of the
+// arrays. False: they do not fit together, or one is another object.
+bool common_dtype(const std::vector<PyObject*>& leaves, DType* t) {
+  DType own;
+  if (!numpy_rules || default_float != DType::f64) {
+    *t = layout_of(*std::find_if(leaves.begin(), leaves.end(), is_array)).dtype;
+    return std::all_of(leaves.begin(), leaves.end(), [&](PyObject* leaf) {
+      return is_array(leaf) ? dtype_of_leaf(leaf, &own) && own == *t : joins(*t, leaf);
+    });
+  }
+  return dtype_of_leaf(leaves[0], t) && std::all_of(leaves.begin(), leaves.end(), [&](PyObject* leaf) {
+           return dtype_of_leaf(leaf, &own) && (own == *t || promoted(own, *t, t));
+         });
+}
+
+// Writes the value of an array without axes, or a number. False: it is not computed, on another device, or does not
+// fit.
+bool put_leaf(PyObject* leaf, DType t, int device, char* to) {
+  nb::object number = nb::borrow(leaf);
+  if (is_array(leaf)) {
+    const Array* one = plain_values(leaf);
+    const bool fits = one && one->layout.ndim() == 0 && as_array(leaf)->device == device;
+    const char* value = fits ? values_at_once(*one) : nullptr;
+    if (!value) return false;
+    if (one->layout.dtype == t) return std::memcpy(to, value, item_size(t)), true;
+    number = nb::steal(scalar_at(one->layout.dtype, value));
+    // Other integers are rounded once as NumPy's scalars, and twice as Python's.
+    constexpr double kExact = 0x1p53;
+    if (number && t == DType::f32 && is_integer(one->layout.dtype) && std::abs(PyLong_AsDouble(number.ptr())) > kExact)
+      return false;
+  }
+  const bool good =
+      number && converts(number.ptr(), t) && put_scalar("array", number.ptr(), t, reinterpret_cast<unsigned char*>(to));
+  return good || (PyErr_Clear(), false);
+}
+
+// The array of scalars, or of arrays without axes, with computed values, perhaps mixed with numbers.
+PyObject* of_leaves(const std::vector<PyObject*>& leaves, const Dims& shape, PyObject* dtype) {
+  if (recording || ints_become_floats || !may_work_at_once()) return nullptr;
   const auto scalar = std::find_if(leaves.begin(), leaves.end(), is_array);
-  if (scalar == leaves.end() || !as_array(*scalar)->array.storage()) return nullptr;
-  const DType t = as_array(*scalar)->array.layout.dtype;
+  DType t;
+  if (scalar == leaves.end() || !plain_dtype(dtype, &t)) return nullptr;
+  if (absent(dtype) && !common_dtype(leaves, &t)) return nullptr;
   const int device = as_array(*scalar)->device;
   Array made = made_at_once(t, shape, device);
   if (!made.storage()) return nullptr;
   char* to = made.storage()->data();
   for (PyObject* leaf : leaves) {
-    if (joins(t, leaf)) {
-      if (!put_scalar("array", leaf, t, reinterpret_cast<unsigned char*>(to))) return PyErr_Clear(), nullptr;
-    } else {
-      const Array* one = plain_values(leaf);
-      const bool fits = one && one->layout.ndim() == 0 && one->layout.dtype == t && as_array(leaf)->device == device;
-      const char* value = fits ? values_at_once(*one) : nullptr;
-      if (!value) return nullptr;
-      std::memcpy(to, value, item_size(t));
-    }
+    if (!put_leaf(leaf, t, device, to)) return nullptr;
     to += item_size(t);
   }
   written_at_once(made);
@@ -168,7 +228,7 @@ PyObject* of_leaves(const std::vector<PyObject*>& leaves, const Dims& shape) {
 
 // The array of one number, or a copy of a scalar.
 PyObject* of_number(PyObject* o, PyObject* dtype) {
-  if (is_scalar(o)) return absent(dtype) ? of_leaves({o}, {}) : nullptr;
+  if (is_scalar(o)) return of_leaves({o}, {}, dtype);
   DType t;
   const bool whole = plain_int(o);
   if (!plain_number(o)) return array_of_scalars(o, {o}, dtype);
@@ -213,7 +273,7 @@ PyObject* of_list(PyObject* list, PyObject* dtype) {
   PyObject* made = nullptr;
   if (flatten(list, 0, shape, leaves)) {
     made = of_numbers(leaves, shape, dtype);
-    if (!made && absent(dtype)) made = of_leaves(leaves, shape);
+    if (!made) made = of_leaves(leaves, shape, dtype);
     if (!made) made = array_of_scalars(list, leaves, dtype);
   }
   return made || !of_arrays ? made : stacked(list);

@@ -24,7 +24,8 @@ bool is_python_number(PyObject* o) {
   return PyLong_CheckExact(o) || PyFloat_CheckExact(o) || PyBool_Check(o) || PyComplex_CheckExact(o);
 }
 
-// Whether NumPy converts the number to dtype t without a warning, and to the value that forerun gives it.
+}  // namespace
+
 bool converts(PyObject* o, DType t) {
   if (PyBool_Check(o) || PyLong_CheckExact(o)) return t != DType::f16 && t != DType::bf16 && t != DType::c64;
   if (PyFloat_Check(o)) return t == DType::f32 ? fits_float(PyFloat_AS_DOUBLE(o)) : t == DType::f64 || t == DType::c128;
@@ -33,8 +34,6 @@ bool converts(PyObject* o, DType t) {
   return from && t != DType::bf16 &&
          PyArray_CanCastSafely(reinterpret_cast<PyArray_Descr*>(from.ptr())->type_num, typenum_of(t));
 }
-
-}  // namespace
 
 PyObject* array_of_scalars(PyObject* numbers, const std::vector<PyObject*>& leaves, PyObject* dtype) {
   DType t;
