@@ -1,4 +1,4 @@
-"""Assignments of a program that gets forerun as NumPy: what an element takes, and what it refuses."""
+"""Assignments to one element, in programs that get forerun as NumPy."""
 
 from __future__ import annotations
 

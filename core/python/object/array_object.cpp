@@ -64,7 +64,7 @@ inline PyObject* wrapped_as(PyTypeObject* type, Given&&... array) {
   return self;
 }
 
-// Whether the class has no members beyond ours, so that free_array frees its instances.
+// Whether the class has no members beyond those of _core.Array, so that free_array frees its instances.
 bool has_no_members(const PyTypeObject* type) { return type->tp_dealloc == exclusive<free_array>; }
 
 bool has_reusable_storage(const ArrayObject& a) {

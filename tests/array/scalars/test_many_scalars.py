@@ -17,14 +17,14 @@ MANY = 1000
 DTYPES = ["bool", "int8", "int64", "float16", "float32", "float64", "complex64", "complex128"]
 
 
-def elements(x: np.ndarray) -> list[np.ndarray]:
+def scalars_of(x: np.ndarray) -> list[np.ndarray]:
     """Return the elements, each read by a call of its own."""
     return [x[i] for i in range(len(x))]
 
 
 def test_eight_scalars_share_a_storage() -> None:
     before = resource_counts()
-    kept = elements(np.arange(float(MANY)))
+    kept = scalars_of(np.arange(float(MANY)))
     made = resource_counts()["storages"] - before["storages"]
     assert made < MANY / 4
     del kept
@@ -35,7 +35,7 @@ def test_eight_scalars_share_a_storage() -> None:
 def test_scalars_of_several_dtypes_keep_their_values(dtype: str, engine: str) -> None:
     values = numpy.random.default_rng(3).integers(0, 2 if dtype == "bool" else 100, MANY).astype(dtype)
     others = numpy.arange(MANY, dtype="int16")
-    pairs = zip(elements(np.array(values)), elements(np.array(others)))
+    pairs = zip(scalars_of(np.array(values)), scalars_of(np.array(others)))
     kept = [(a, b, -b) for a, b in pairs]
     for i, (a, b, c) in enumerate(kept):
         assert (a.dtype, b.dtype, c.dtype) == (dtype, "int16", "int16")
@@ -45,16 +45,16 @@ def test_scalars_of_several_dtypes_keep_their_values(dtype: str, engine: str) ->
 def test_operations_read_scalars_while_others_are_made() -> None:
     x = numpy.random.default_rng(4).normal(size=(MANY, 8))
     y = np.array(x)
-    scales = elements(np.arange(float(MANY)))
+    scales = scalars_of(np.arange(float(MANY)))
     with closed_gate():
         late = [y[i] * s for i, s in enumerate(scales)]
         del scales
-        elements(np.ones(MANY))  # take the place of the scalars, if nothing keeps it
+        scalars_of(np.ones(MANY))  # take the place of the scalars, if nothing keeps it
     assert_array_equal(np.stack(late).asnumpy(), x * numpy.arange(MANY)[:, None])
 
 
 def test_scalars_become_arrays_with_memory_of_their_own() -> None:
-    kept = elements(np.arange(float(MANY)))
+    kept = scalars_of(np.arange(float(MANY)))
     for i in range(0, MANY, 7):
         a = np.expand_dims(kept[i], 0)
         b = np.array(kept[i])
@@ -67,7 +67,7 @@ def test_gradients_reach_scalars_that_were_kept() -> None:
     x = np.arange(1.0, MANY)
     x.attach_grad()
     with autograd.record():
-        kept = elements(x)
+        kept = scalars_of(x)
         total = sum((s * s for s in kept[1:]), kept[0] * kept[0])
     total.backward()
     assert_array_equal(x.grad.asnumpy(), 2 * numpy.arange(1.0, MANY))

@@ -159,7 +159,7 @@ bool dtype_of_leaf(PyObject* leaf, DType* t) {
   return PyErr_Clear(), known;
 }
 
-// The dtype to which NumPy promotes two others. False: there is none that forerun knows.
+// The dtype to which NumPy promotes two others. False: forerun has no such dtype.
 bool promoted(DType a, DType b, DType* t) {
   if (a == DType::bf16 || b == DType::bf16) return false;
   const auto type = [](DType of) { return reinterpret_cast<PyObject*>(PyArray_DescrFromType(typenum_of(of))); };
@@ -171,8 +171,8 @@ bool promoted(DType a, DType b, DType* t) {
   return PyErr_Clear(), known;
 }
 
-// The dtype of the array of such leaves: by NumPy's rules that to which all of theirs are promoted, by ours that of the
-// arrays. False: they do not fit together, or one is another object.
+// The dtype of the array of such leaves: by NumPy's rules that to which all of theirs are promoted, by forerun's that
+// of the arrays. False: they do not fit together, or one is another object.
 bool common_dtype(const std::vector<PyObject*>& leaves, DType* t) {
   DType own;
   if (!numpy_rules || default_float != DType::f64) {

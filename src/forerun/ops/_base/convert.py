@@ -27,6 +27,7 @@ from .promotion import (
     promote,
     set_defaults,
     warn_of_lost_parts,
+    with_known_values,
 )
 
 if TYPE_CHECKING:
@@ -85,8 +86,8 @@ def asarray(x: ArrayLike, dtype: DTypeLike = None, device: DeviceLike = None, op
         made: Array | None = array_of_list(x, dtype)
         if made is not None:
             return made
-    if isinstance(x, (list, tuple)) and dtype is not None and _core.numpy_rules():
-        x = _with_known_values(x, as_dtype(op, dtype))
+    if isinstance(x, (list, tuple)) and dtype is not None and _core.numpy_rules() and _has_arrays(x):
+        x = with_known_values(x, as_dtype(op, dtype))
     if isinstance(x, (list, tuple)) and _has_arrays(x):
         x = _widened(x) if dtype is None and _has_arrays(x, wide=True) else x
         x = above.stack(list(x) if device is None else [asarray(v, device=device) for v in x])
@@ -172,37 +173,6 @@ def _numbers_of(op: str, x: ArrayLike, want: numpy.dtype | None) -> numpy.ndarra
         raise ValueError(f"{op}: lists at one depth must have one length, got {reprlib.repr(x)}") from None
     except OverflowError as error:
         raise OverflowError(f"{op}: values must fit into {want}, got {reprlib.repr(x)}: {error}") from None
-
-
-def _leaves(x: Any) -> Iterator[Any]:
-    """Yield what is in nested lists."""
-    if isinstance(x, (list, tuple)):
-        yield from itertools.chain.from_iterable(map(_leaves, x))
-    else:
-        yield x
-
-
-def _with_known_values(x: Any, want: numpy.dtype) -> Any:
-    """Return lists with NumPy's scalars in place of ours, once they are computed, if NumPy may refuse their values.
-
-    It refuses floats and integers that do not fit into an integer dtype, and complex numbers as real ones.
-    """
-    leaves = list(_leaves(x)) if want.kind in "iuf" and _has_arrays(x) else []
-    arrays = [v for v in leaves if is_array(v)]
-    kept = all(type(v) in _NUMBERS or isinstance(v, numpy.generic) for v in leaves if not is_array(v))
-    if not arrays or not kept or any(v.ndim for v in arrays):
-        return x
-    if want.kind == "f":
-        may_fail = any(type(v) is complex or (is_array(v) and v.dtype.kind == "c") for v in leaves)
-    else:
-        may_fail = not all(isinstance(v, bool) or (is_array(v) and numpy.can_cast(v.dtype, want)) for v in leaves)
-    return _with_numpys(x) if may_fail else x
-
-
-def _with_numpys(x: Any) -> Any:
-    if isinstance(x, (list, tuple)):
-        return [_with_numpys(v) for v in x]
-    return x.asnumpy()[()] if is_array(x) else x
 
 
 def _made(found: numpy.dtype) -> numpy.dtype:

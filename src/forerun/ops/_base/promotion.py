@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "SUPPORTED", "as_dtype", "as_numpy", "castable", "default_float", "ints_become_floats", "is_bfloat16", "is_inexact",
     "is_real_float", "is_supported", "promote", "real_of", "set_defaults", "warn_of_lost_parts",
+    "with_known_values",
 ]  # fmt: skip
 
 # In the core's order.
@@ -221,3 +223,40 @@ def warn_of_lost_parts(source: numpy.dtype, target: numpy.dtype) -> None:
     if source.kind == "c" and target.kind not in "cb":
         text = "Casting complex values to real discards the imaginary part"
         warn_at_call(text, numpy.exceptions.ComplexWarning)
+
+
+def with_known_values(x: Any, want: numpy.dtype) -> Any:
+    """Return lists with NumPy's scalars in place of forerun's, once computed, if NumPy may refuse to cast their values.
+
+    It refuses floats and integers that do not fit into an integer dtype, and complex numbers as real ones. Other lists
+    are returned as they are, without a wait.
+
+    >>> from forerun import np
+    >>> with_known_values([np.arange(3.0)[1], 2], numpy.dtype("int8"))
+    [np.float32(1.0), 2]
+    """
+    leaves = list(_leaves(x)) if want.kind in "iuf" else []
+    arrays = [v for v in leaves if isinstance(v, _core.Array)]
+    others = [v for v in leaves if not isinstance(v, _core.Array)]
+    if any(v.ndim for v in arrays) or not all(isinstance(v, (int, float, complex, numpy.generic)) for v in others):
+        return x
+    if want.kind == "f":
+        may_fail = any(isinstance(v, complex) for v in others) or any(v.dtype.kind == "c" for v in arrays)
+    else:
+        fit = all(isinstance(v, bool) for v in others) and all(numpy.can_cast(v.dtype, want) for v in arrays)
+        may_fail = not fit
+    return _with_numpys(x) if may_fail else x
+
+
+def _leaves(x: Any) -> Iterator[Any]:
+    """Yield the items of nested lists that are not lists."""
+    if isinstance(x, (list, tuple)):
+        yield from itertools.chain.from_iterable(map(_leaves, x))
+    else:
+        yield x
+
+
+def _with_numpys(x: Any) -> Any:
+    if isinstance(x, (list, tuple)):
+        return [_with_numpys(v) for v in x]
+    return x.asnumpy()[()] if isinstance(x, _core.Array) else x
