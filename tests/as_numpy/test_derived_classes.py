@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from forerun.as_numpy.derived import Base
 from tests.support.processes.as_numpy_program import values_with_both
 
 CLASS = """\
@@ -95,3 +96,43 @@ def test_an_array_without_the_class_shares_its_memory(namespaces: list[dict[str,
     expected, found = values_with_both(expression, namespaces, program)
     assert found == expected
     assert "Error" not in expected
+
+
+FUNCTIONS = """\
+np.outer(p, p), type(np.outer(p, y)).__name__, np.outer(y, p), np.outer(a=p, b=[1, 2])
+np.cross(p, p[::-1]), np.cross(y, p), np.linalg.norm(p), np.linalg.norm(p, ord=1), np.linalg.norm(m, axis=0)
+np.interp(1.5, p, p), np.interp(p, y, y), np.array_equal(p, y), np.array_equal(y, p + 1)
+type(p @ y).__name__, type(y @ p).__name__, y @ p, m @ y, type(np.dot(p, y)).__name__, np.dot(y, p)
+type(np.sum(p)).__name__, np.sum(m, axis=0), type(np.mean(m, axis=0)).__name__, np.array([p, p]), np.array([p, y])
+(z := np.zeros((3, 2)), z.__setitem__((slice(None), 1), p), z.__setitem__((slice(0, 2), 0), p[1:]), z)[-1]
+(z := np.zeros((3, 2)), z.__setitem__((0, 0), p[1]), z.__setitem__(1, m[:2, 1]), z)[-1]
+np.array(m[:, 1]), np.array(y[::2]), np.asarray(m[:, 1], "f4"), np.copy(m.T).flags.f_contiguous
+np.outer(masked, masked), np.linalg.norm(masked), np.cross(masked, p), np.array_equal(masked, masked)
+np.outer(matrix, p), np.linalg.norm(matrix), np.array_equal(matrix, matrix)
+np.outer(quantity, y), np.cross(quantity, p)
+"""
+PLAIN = """\
+class Plain(np.ndarray):
+    pass
+y = np.arange(3.0)
+p, m = (y * 2).view(Plain), np.arange(9.0).reshape(3, 3).view(Plain)
+masked, matrix, quantity = np.ma.array([1.0, 2.0, 3.0], mask=[0, 1, 0]), np.matrix([[1.0, 2.0]]), None
+"""
+QUANTITY = """\
+class Quantity(np.ndarray):
+    def __array_function__(self, function, types, args, options):
+        return function.__name__, super().__array_function__(function, types, args, options)
+quantity = y.view(Quantity)
+"""
+
+
+@pytest.mark.filterwarnings("ignore:the matrix subclass")
+@pytest.mark.parametrize("program", [PLAIN, PLAIN + QUANTITY], ids=["without rules", "with rules"])
+@pytest.mark.parametrize("expression", FUNCTIONS.splitlines())
+def test_functions_of_plain_derived_classes_are_numpys(
+    namespaces: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch, expression: str, program: str
+) -> None:
+    monkeypatch.delattr(Base, "__array_function__", raising=False)  # other programs may have needed it
+    expected, found = values_with_both(expression, namespaces, program)
+    assert found == expected
+    assert "quantity" in expression or "Error" not in expected

@@ -185,13 +185,13 @@ static int set_item(PyObject* self, PyObject* index, PyObject* value) {
   if (!guarded([&]() -> PyObject* { return known = with_integers(layout_of(self), index, Unknown::left), Py_None; }))
     return -1;
   if (known) index = known.ptr();
-  if (int done = assign_directly(self, index, value)) return done < 0 ? -1 : 0;
   nb::object plain;  // of a value of a class derived from NumPy's array, whose elements are written as they are
   if (numpy_rules && is_derived(value) && PyArray_SIZE(reinterpret_cast<PyArrayObject*>(value)) > 1) {
     plain = nb::steal(PyArray_View(reinterpret_cast<PyArrayObject*>(value), nullptr, &PyArray_Type));
     if (!plain) return -1;
     value = plain.ptr();
   }
+  if (int done = assign_directly(self, index, value)) return done < 0 ? -1 : 0;
   PyObject* done = call_package(PackageFunction::setitem, self, index, value);
   Py_XDECREF(done);
   return done ? 0 : -1;

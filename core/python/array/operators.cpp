@@ -116,6 +116,7 @@ PyObject* in_place_power(PyObject* a, PyObject* b, PyObject*) {
 }
 
 PyObject* matmul(PyObject* a, PyObject* b) {
+  if (numpy_rules && is_derived(b)) Py_RETURN_NOTIMPLEMENTED;  // its class does that
   const auto is_operand = [](PyObject* o) { return is_array(o) || is_numpy_array(o); };
   const bool plain = is_operand(a) && is_operand(b), listed = numpy_rules && (is_list(a) || is_list(b));
   PyObject* product = plain || listed ? matmul_directly(a, b) : nullptr;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <string_view>
+#include <vector>
 
 #include "array/array.h"
 #include "engine/engine.h"
@@ -18,8 +19,10 @@ namespace forerun {
 
 namespace {
 
-// The arguments for which the other function is called without a try of the first, which would reject them.
-enum class Delegates { none, dtypes, classes };
+// The arguments for which the other function is called without a try of the first, which would reject them: of dtypes
+// that only NumPy has, or also of classes that are derived from NumPy's array; or of such classes only if they have
+// rules for functions, as the function ignores the class of others.
+enum class Delegates { none, dtypes, classes, rules };
 
 struct FallbackObject {
   PyObject_HEAD vectorcallfunc vectorcall;
@@ -89,16 +92,47 @@ bool is_numpys(PyObject* o, int depth = 0) {
          o == reinterpret_cast<PyObject*>(&PyBytes_Type);
 }
 
+// Whether the class of an array has rules of its own for NumPy's functions.
+bool has_rules(PyObject* derived) {
+  static PyObject* const name = PyUnicode_InternFromString("__array_function__");
+  static PyObject* const numpys = PyObject_GetAttr(reinterpret_cast<PyObject*>(&PyArray_Type), name);
+  const nb::object own = nb::steal(PyObject_GetAttr(reinterpret_cast<PyObject*>(Py_TYPE(derived)), name));
+  if (!own) PyErr_Clear();
+  return own.ptr() != numpys;
+}
+
 bool is_for_numpy(const FallbackObject* self, PyObject* const* args, Py_ssize_t n) {
   if (self->delegates == Delegates::none || !numpy_rules) return false;
-  const bool classes = self->delegates == Delegates::classes;
-  return std::any_of(args, args + n, [=](PyObject* o) { return is_numpys(o) || (classes && is_derived(o)); });
+  return std::any_of(args, args + n, [self](PyObject* o) {
+    if (is_numpys(o)) return true;
+    if (self->delegates == Delegates::dtypes || !is_derived(o)) return false;
+    return self->delegates == Delegates::classes || has_rules(o);
+  });
+}
+
+// The same arguments, with views in place of arrays of derived classes. Empty: they include no such array, or, with an
+// exception set, a view cannot be made.
+std::vector<nb::object> without_classes(PyObject* const* args, Py_ssize_t n) {
+  if (std::none_of(args, args + n, is_derived)) return {};
+  std::vector<nb::object> plain;
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    auto* array = reinterpret_cast<PyArrayObject*>(args[i]);
+    plain.push_back(is_derived(args[i]) ? nb::steal(PyArray_View(array, nullptr, &PyArray_Type)) : nb::borrow(args[i]));
+    if (!plain.back()) return {};
+  }
+  return plain;
 }
 
 PyObject* vectorcall(PyObject* o, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
   auto* self = reinterpret_cast<FallbackObject*>(o);
   Py_ssize_t n_args = PyVectorcall_NARGS(nargsf) + (kwnames ? PyTuple_GET_SIZE(kwnames) : 0);
   if (is_for_numpy(self, args, n_args)) return call_otherwise(self, args, PyVectorcall_NARGS(nargsf), kwnames, Py_None);
+  const std::vector<nb::object> plain =
+      self->delegates == Delegates::rules ? without_classes(args, n_args) : std::vector<nb::object>();
+  if (PyErr_Occurred()) return nullptr;
+  std::vector<PyObject*> given;
+  for (const nb::object& one : plain) given.push_back(one.ptr());
+  if (!given.empty()) args = given.data(), nargsf = PyVectorcall_NARGS(nargsf);
   if (self->numpy_function && are_numpy_arrays(args, n_args))
     return PyObject_Vectorcall(self->numpy_function, args, nargsf, kwnames);
   PyObject* result = PyObject_Vectorcall(self->function, args, nargsf, kwnames);
@@ -118,7 +152,10 @@ PyObject* create(PyTypeObject* type, PyObject* args, PyObject*) {
   self->function = Py_NewRef(function), self->otherwise = Py_NewRef(other);
   self->numpy_function = numpy_function == Py_None ? nullptr : Py_NewRef(numpy_function);
   const std::string_view which = delegates;
-  self->delegates = which == "classes" ? Delegates::classes : which == "dtypes" ? Delegates::dtypes : Delegates::none;
+  self->delegates = which == "classes"  ? Delegates::classes
+                    : which == "rules"  ? Delegates::rules
+                    : which == "dtypes" ? Delegates::dtypes
+                                        : Delegates::none;
   return reinterpret_cast<PyObject*>(self);
 }
 

@@ -12,7 +12,7 @@ from .. import np
 from ..ops._base import core as _core
 from .conversion import aliased, delivered, each_inside, values
 
-__all__ = ["METHODS", "Base", "Overriding", "Unbound", "attributes"]
+__all__ = ["METHODS", "Base", "Overriding", "Unbound", "attributes", "dispatch_functions"]
 
 
 def _view(kind: type) -> Callable[..., Any]:
@@ -77,14 +77,23 @@ class Base(numpy.ndarray):
             return cls(shape, dtype, buffer, *args, **kwargs)
         return super().__new__(cls, values(shape), dtype, aliased(buffer), *args, **kwargs)
 
-    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        """Call NumPy's, with its function, class and arrays in place of forerun's."""
-        known = tuple(map(_numpy_class, types))
-        if known != tuple(types):
-            args, kwargs = _all_aliased(args), _all_aliased(kwargs)
-        return super().__array_function__(_numpys(func), known, args, kwargs)
-
     view = _view(numpy.ndarray)
+
+
+def _array_function(self: Any, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    """Call NumPy's, with its function, class and arrays in place of forerun's."""
+    known = tuple(map(_numpy_class, types))
+    if known != tuple(types):
+        args, kwargs = _all_aliased(args), _all_aliased(kwargs)
+    return numpy.ndarray.__array_function__(self, _numpys(func), known, args, kwargs)
+
+
+def dispatch_functions() -> None:
+    """Give `Base` the method that `__array_function__` of a program's class may call.
+
+    Without it NumPy finds at once that a derived class leaves functions to it.
+    """
+    setattr(Base, "__array_function__", _array_function)  # noqa: B010
 
 
 class Overriding(Base):

@@ -59,6 +59,7 @@ class Imports:
         """Count files in further folders as the program's."""
         self.folders += tuple(os.path.join(os.path.realpath(folder), "") for folder in folders)
         self._files: dict[str, bool] = {}
+        self._of_lines: dict[str, bool] = {}  # whether the code of these files is the program's
 
     def start(self) -> None:
         """Start to replace imports."""
@@ -73,6 +74,7 @@ class Imports:
         if self._before and importlib.import_module == self._import_module:
             importlib.import_module = self._before[1]
         self._files.clear()
+        self._of_lines.clear()
         self.folders = ()
 
     def is_program(self, file: str) -> bool:
@@ -143,7 +145,12 @@ class Imports:
         frame: FrameType | None = sys._getframe(depth)
         while frame is not None:
             file = frame.f_code.co_filename
-            if not file.startswith(_PACKAGE) and self.is_programs(frame.f_globals):
+            found = self._of_lines.get(file)
+            if found is None:
+                found = not file.startswith(_PACKAGE) and self.is_programs(frame.f_globals)
+                if file[0] != "<":  # whose such code is, its globals say
+                    self._of_lines[file] = found
+            if found:
                 return file, frame.f_lineno
             frame = frame.f_back
         return None

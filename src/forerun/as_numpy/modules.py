@@ -53,6 +53,8 @@ _WITHOUT_CLASS = (
     "array", "asarray", "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "copy",
     "may_share_memory", "shares_memory",
 )  # fmt: skip
+# They ignore the class of an array without rules for functions.
+_IGNORING_CLASS = ("array_equal", "cross", "interp", "linalg.norm", "outer")
 # Modules that are NumPy's own: their names are annotations, and no functions.
 _NUMPY_MODULES = ("numpy.typing",)
 _OF_DERIVED = "an array's class is derived from numpy.ndarray"
@@ -192,7 +194,7 @@ class Modules:
         few = None if path in _MAKES else numpy_function
         found = _core.Fallback(
             _changed(path, forerun_function, numpy_function), self.calls.instead(path, numpy_function), few,
-            "dtypes" if path in _WITHOUT_CLASS else "classes",
+            "dtypes" if path in _WITHOUT_CLASS else "rules" if path in _IGNORING_CLASS else "classes",
         )  # fmt: skip
         vars(found).update({name: getattr(numpy_function, name) for name in ("__doc__", "__module__")})
         vars(found)["__signature__"] = Signature(numpy_function)

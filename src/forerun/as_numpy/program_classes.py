@@ -16,6 +16,7 @@ from .. import np
 from ..ops._base import core as _core
 from ..ops._base.convert import is_supported
 from .conversion import aliased, back, taken
+from .derived import dispatch_functions
 
 __all__ = ["converted"]
 
@@ -46,6 +47,8 @@ def converted(
                 method = vars(made).get(method_name)
                 if isinstance(method, FunctionType) and is_program(method.__globals__):
                     setattr(made, method_name, adapt(method))
+                    if method_name == "__array_function__":
+                        dispatch_functions()
             for key, value in list(vars(made).items()):
                 if isinstance(value, _core.Fallback) and not _becomes_a_method(value):
                     setattr(made, key, staticmethod(value))

@@ -248,10 +248,10 @@ PyObject* of_nothing(PyObject* dtype) {
   return wrap(std::move(made));
 }
 
-// The array of a list of NumPy arrays, whose dtype forerun keeps.
+// The array of a list of NumPy arrays, or of classes derived from it, whose dtype forerun keeps.
 PyObject* of_numpy_arrays(PyObject* list) {
   PyObject* const* items = PySequence_Fast_ITEMS(list);
-  const auto is_numpy_array = [](PyObject* o) { return PyArray_CheckExact(o); };
+  const auto is_numpy_array = [](PyObject* o) { return PyArray_Check(o); };
   if (!std::all_of(items, items + PySequence_Fast_GET_SIZE(list), is_numpy_array)) return nullptr;
   const nb::object all = nb::steal(PyArray_FROM_O(list));
   if (!all) return PyErr_Clear(), nullptr;  // the Python function reports that they differ in shape
@@ -264,7 +264,7 @@ PyObject* of_list(PyObject* list, PyObject* dtype) {
   if (!is_list(list)) return nullptr;
   if (PySequence_Fast_GET_SIZE(list) == 0) return of_nothing(dtype);
   PyObject* first = PySequence_Fast_GET_ITEM(list, 0);
-  if (PyArray_CheckExact(first)) return absent(dtype) ? of_numpy_arrays(list) : nullptr;
+  if (PyArray_Check(first)) return absent(dtype) ? of_numpy_arrays(list) : nullptr;
   const bool of_arrays = is_array(first) && absent(dtype);
   if (of_arrays && as_array(first)->array.layout.ndim() > 0) return stacked(list);
   if (PyObject* made = of_vector(list, dtype)) return made;
@@ -289,9 +289,6 @@ PyObject* new_array(PyObject* o, PyObject* dtype) {
   if (PyArray_Check(o)) return absent(dtype) ? array_of_numpy(o) : nullptr;
   return of_number(o, dtype);
 }
-
-// A dense array's copy, or its cast.
-PyObject* cast_of(PyObject* array, DType t) { return layout_of(array).contiguous() ? converted(array, t) : nullptr; }
 
 // The array with new axes in front, if it has fewer than n. Takes over the reference.
 PyObject* with_axes_in_front(PyObject* made, int n) {
@@ -320,7 +317,7 @@ PyObject* array(const DirectCall& call) {
     DType t = a->layout.dtype;
     if (!absent(v[1]) && !plain_dtype(v[1], &t)) return nullptr;
     if (if_needed && t == a->layout.dtype) return axes <= a->layout.ndim() ? Py_NewRef(v[0]) : nullptr;
-    if (v[2] != Py_False) made = cast_of(v[0], t);
+    if (v[2] != Py_False) made = converted(v[0], t);
   } else if (copies || (v[2] == Py_None && !(numpy_rules && is_derived(v[0])))) {
     made = new_array(v[0], v[1]);
   }
@@ -339,7 +336,7 @@ PyObject* without_class(PyObject* derived) {
 PyObject* copy_of(const DirectCall& call) {
   if (call.n != 1 || call.kwnames) return nullptr;
   const Array* a = plain_array(call.args[0]);
-  return a ? cast_of(call.args[0], a->layout.dtype) : new_array(call.args[0], nullptr);
+  return a ? converted(call.args[0], a->layout.dtype) : new_array(call.args[0], nullptr);
 }
 
 PyObject* asarray(const DirectCall& call) {
@@ -349,7 +346,7 @@ PyObject* asarray(const DirectCall& call) {
   if (const Array* a = plain_array(v[0])) {
     DType t = a->layout.dtype;
     if (!absent(v[1]) && !plain_dtype(v[1], &t)) return nullptr;
-    return t == a->layout.dtype ? Py_NewRef(v[0]) : cast_of(v[0], t);
+    return t == a->layout.dtype ? Py_NewRef(v[0]) : converted(v[0], t);
   }
   if (numpy_rules && is_derived(v[0])) return absent(v[1]) ? without_class(v[0]) : nullptr;
   return is_scalar(v[0]) ? nullptr : new_array(v[0], v[1]);
