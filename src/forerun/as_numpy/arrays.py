@@ -5,6 +5,7 @@ from __future__ import annotations
 import copyreg
 import functools
 import json
+import pickle
 import sys
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -22,10 +23,11 @@ from ..ops._base import core as _core
 from ..ops._base.convert import is_supported
 from ..ops._base.primitive import Elementwise, direct
 from . import derived, scalars
-from .conversion import Numpy, aliased, back, is_derived, unpickled, values
+from .conversion import Numpy, aliased, back, by_name, is_derived, unpickled, values
 from .derived import METHODS, Base, Overriding, Unbound
 from .flags import flags, setflags
-from .nditer import nditer
+from .nditer import Nditer, nditer
+from .streams import Kind
 from .syntax import Syntax
 
 __all__ = ["classes", "extended"]
@@ -128,7 +130,7 @@ class _Indexed:
     def __init__(self, name: str, calls: Numpy) -> None:
         own, replaced = getattr(np, name), getattr(numpy, name)
         self._found = _core.Fallback(own.__getitem__, calls.instead(name, replaced.__getitem__))
-        self._numpy = replaced
+        self.name, self._numpy = name, replaced
 
     def __getitem__(self, key: Any) -> Any:
         return self._found(key)
@@ -140,11 +142,17 @@ class _Indexed:
         return 0
 
 
+class _Vectorize(type):
+    """The class of `numpy.vectorize` as programs see it."""
+
+
 def classes(calls: Numpy) -> dict[str, Any]:
     """Return classes and objects that `numpy` has for the program, and the functions that distinguish them."""
 
-    class vectorize(numpy.vectorize):
+    class vectorize(numpy.vectorize, metaclass=_Vectorize):
         """NumPy's, with forerun arrays: it calls a function of Python's for each element."""
+
+        __qualname__ = "vectorize"
 
         def __call__(self, *args: Any, **kwargs: Any) -> Any:
             return calls.call("vectorize", super().__call__, args, kwargs, "calls Python for each element")
@@ -229,7 +237,30 @@ def _namespace(module_for: Callable[[Mapping[str, Any]], Any]) -> Callable[..., 
 _PICKLED: dict[type, Callable[[Any], Any]] = {
     Elementwise: lambda op: (unpickled, (op.__name__,)) if hasattr(numpy, op.__name__) else op.__reduce__(),
     _Ndarray: lambda cls: (type, (numpy.empty(0),)) if cls is np.ndarray else cls.__qualname__,
+    **dict.fromkeys((_Ufunc, _Flatiter, _Vectorize, Nditer, Kind), by_name),
+    _Indexed: lambda indexed: (unpickled, (indexed.name,)),
 }
+
+
+@contextmanager
+def _pickling() -> Iterator[None]:
+    """Inside, these classes are pickled so, by picklers in Python too, which ask by class before they ask copyreg."""
+    in_python: Any = pickle._Pickler.dispatch  # type: ignore[attr-defined]
+
+    def save(pickler: Any, x: Any) -> None:
+        reduced = _PICKLED[type(x)](x)
+        if isinstance(reduced, str):
+            pickler.save_global(x, reduced)
+        else:
+            pickler.save_reduce(*reduced, obj=x)
+
+    copyreg.dispatch_table.update(_PICKLED)
+    in_python.update(dict.fromkeys(_PICKLED, save))
+    try:
+        yield
+    finally:
+        for kind in _PICKLED:
+            del copyreg.dispatch_table[kind], in_python[kind]
 
 
 @contextmanager
@@ -254,12 +285,10 @@ def extended(calls: Numpy, module_for: Callable[[Mapping[str, Any]], Any]) -> It
     _core.set_fallback(calls.operation, Syntax(calls), calls.of_derived)
     _core.imitate_numpy(scalars.PLAIN, scalars.classes())
     scalars.clear_isinstance_caches()
-    copyreg.dispatch_table.update(_PICKLED)
     try:
-        yield
+        with _pickling():
+            yield
     finally:
-        for kind in _PICKLED:
-            del copyreg.dispatch_table[kind]
         _core.set_fallback(None, None, None)
         setattr(np.ndarray, "__class__", ArrayClass)  # noqa: B010
         Elementwise._method = method  # type: ignore[method-assign]
