@@ -104,6 +104,8 @@ np.frompyfunc(lambda a, b: a + b, 2, 1)(f, 1)
 np.float128(1) + f[:0].size
 (np.array([1, 2], object) * x[0, :2])
 x[0, :2] * np.array([1, 2], object)
+np.add.reduce(x.astype(object), axis=None), np.add.reduce(x.astype(object)), np.maximum.reduce(x.astype('g'), None)
+np.add.reduce(np.matrix(x), axis=None), np.logical_or.reduce(x.astype(object), axis=None, keepdims=True)
 np.array(['a', 'b'])[np.argsort(np.array(['b', 'a']))]
 np.isin(np.array(['a', 'b']), ['b'])
 np.array(['a', 'b', 'a'])[np.array([2, 0])]

@@ -458,7 +458,7 @@ def _methods_of_ops(calls: Numpy) -> Callable[..., Any]:
         if not isinstance(op.ufunc, numpy.ufunc):
             return NotImplemented
         name = op.name if method == "__call__" else f"{op.name}.{method}"
-        given = {k: v for k, v in options.items() if v is not None}
+        given = {k: v for k, v in options.items() if v is not None or k == "axis"}  # None is all axes there
         return calls.instead(name, getattr(op.ufunc, method))(error, inputs, given)
 
     return otherwise

@@ -15,7 +15,7 @@ import numpy
 from .. import np
 from ..ops._base import core as _core
 from ..ops._base.convert import is_supported
-from .conversion import aliased, back, taken
+from .conversion import WRITERS, aliased, back, each_inside, taken
 
 __all__ = ["converted"]
 
@@ -99,14 +99,46 @@ def _as_programs(x: object) -> object:
 
 
 def _dispatching(counterpart: Callable[[Any], Any], method: FunctionType) -> Callable[..., Any]:
-    """Return `__array_function__` that gets the program's function, and its class of arrays among the types."""
+    """Return `__array_function__` that gets the program's function, its class of arrays among the types, and copies of
+    NumPy's arrays as forerun's."""
 
     @functools.wraps(method)
-    def dispatch(self: object, function: object, types: Iterable[type], *args: object, **kwargs: object) -> object:
+    def dispatch(self: object, function: object, types: Iterable[type], args: Any, kwargs: Any) -> object:
         known = tuple(np.ndarray if kind is numpy.ndarray else kind for kind in types)
-        return method(self, counterpart(function), known, *args, **kwargs)
+        copies: dict[int, Any] = {}
+        given = tuple(_copied(x, copies) for x in args), {name: _copied(x, copies) for name, x in kwargs.items()}
+        if not copies:
+            return method(self, counterpart(function), known, args, kwargs)
+        found = method(self, counterpart(function), known, *given)
+        changed = args[:1] if getattr(function, "__name__", None) in WRITERS else ()
+        return _written((*changed, *_outs(kwargs)), copies, found)
 
     return dispatch
+
+
+def _copied(x: object, copies: dict[int, Any]) -> object:
+    """Return a copy of NumPy's array as forerun's, also in lists, tuples and dicts, and note it by the array's id."""
+    if type(x) is not numpy.ndarray:
+        return each_inside(x, functools.partial(_copied, copies=copies))
+    if id(x) not in copies:
+        copies[id(x)] = back(x)
+    return copies[id(x)]
+
+
+def _outs(kwargs: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return the arrays that a call is to write."""
+    out = kwargs.get("out")
+    return out if isinstance(out, tuple) else () if out is None else (out,)
+
+
+def _written(outs: Iterable[Any], copies: Mapping[int, Any], found: object) -> object:
+    """Copy the values that a method has written into copies to NumPy's arrays. Return its result, or the array."""
+    for out in outs:
+        copy = copies.get(id(out), out)
+        if copy is not out:
+            numpy.copyto(out, copy.numpy())
+            found = out if found is copy else found
+    return found
 
 
 def _given(counterpart: Callable[[Any], Any], method: FunctionType) -> Callable[..., Any]:
@@ -114,17 +146,11 @@ def _given(counterpart: Callable[[Any], Any], method: FunctionType) -> Callable[
 
     @functools.wraps(method)
     def given(self: object, function: object, how: str, *inputs: object, **kwargs: Any) -> object:
-        outs = kwargs.get("out") or ()
-        copies = {id(x): back(x) for x in (*inputs, *outs) if type(x) is numpy.ndarray}
-        if not copies:
-            return method(self, counterpart(function), how, *inputs, **kwargs)
+        copies: dict[int, Any] = {}
+        taken = tuple(_copied(x, copies) if type(x) is numpy.ndarray else x for x in inputs)
+        outs = _outs(kwargs)
         if outs:
-            kwargs["out"] = tuple(copies.get(id(x), x) for x in outs)
-        found = method(self, counterpart(function), how, *[copies.get(id(x), x) for x in inputs], **kwargs)
-        for new, out in zip(kwargs.get("out") or (), outs):
-            if new is not out:
-                numpy.copyto(out, new.numpy())
-                found = out if found is new else found
-        return found
+            kwargs["out"] = tuple(_copied(x, copies) for x in outs)
+        return _written(outs, copies, method(self, counterpart(function), how, *taken, **kwargs))
 
     return given
