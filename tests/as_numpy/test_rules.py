@@ -138,6 +138,7 @@ stepped(f.copy(), ['multi_index']), stepped(x.T.copy().T, ['multi_index', 'c_ind
 (lambda it: (len(it), it.itersize, it.finished, it.operands[0] is x))(np.nditer(x, ['c_index'], ['readwrite']))
 [isinstance(it, np.nditer) for it in (np.nditer(x), np.nditer(x.copy(), [], ['readwrite']), x, np.nditer)]
 np.nditer(x, ['external_loop'], ['readonly'])[0], [int(a + b) for a, b in np.nditer([x, x])]
+x.device == 'cpu', 'cpu' != f[0].device, x.device == 'gpu', {x.device} == {'cpu'}, x.to_device(x.device).device == 'cpu'
 np.vectorize(lambda a: a + 1)(f)
 np.vectorize(lambda a: 'x')(f)
 np.fromiter((i for i in range(3)), float)
