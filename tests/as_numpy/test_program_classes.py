@@ -133,6 +133,31 @@ def test_functions_from_pickles_return_the_same(namespaces: list[dict[str, Any]]
     assert foreruns == numpys
 
 
+ANNOTATED = """\
+import numpy as np
+from numpy.random import default_rng
+def drawn(x, kinds=(np.ndarray, np.random.Generator, np.ufunc, np.vectorize)):
+    return x + default_rng(3).normal(size=3)
+drawn.__annotations__ = {"x": np.ndarray}
+given = {"x": np.ones(3)}
+"""
+
+
+def test_functions_with_annotations_are_pickled_by_their_contents(run: Run) -> None:
+    cloudpickle = pytest.importorskip("cloudpickle")
+    names = run(ANNOTATED)
+    saved = cloudpickle.dumps((names["drawn"], names["given"]))
+    code = (
+        "import numpy, pickle, sys\n"
+        "drawn, given = pickle.load(sys.stdin.buffer)\n"
+        "kinds = drawn.__annotations__['x'], *drawn.__defaults__[0][1:]\n"
+        "numpys = numpy.ndarray, numpy.random.Generator, numpy.ufunc, numpy.vectorize\n"
+        "print(kinds == numpys, drawn(**given).tolist())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], input=saved, capture_output=True, check=False)
+    assert done.stdout.decode().split(maxsplit=1) == ["True", f"{names['drawn'](**names['given']).tolist()}\n"], done
+
+
 COPIED = "import copy\nstreams = np.random.default_rng(3), np.random.RandomState(3)\nstreams[1].normal()\n"
 
 

@@ -6,6 +6,7 @@ accepts NumPy's alone.
 
 from __future__ import annotations
 
+import copyreg
 import functools
 import inspect
 import sys
@@ -46,6 +47,8 @@ ADAPTED: dict[str, tuple[str, ...] | None] = {
     "numba.stencils.stencil": ("StencilFunc",),
     "numba.core.interpreter": ("Interpreter",),
     "pytest": ("importorskip",),
+    "cloudpickle.cloudpickle": ("Pickler",),
+    "joblib.externals.cloudpickle.cloudpickle": ("Pickler",),
 }  # fmt: skip
 # Functions with results that take NumPy's arrays alone: an object with a method `solve`, or that method.
 _SOLVERS = ("splu", "spilu", "factorized")
@@ -66,6 +69,8 @@ _METHODS: dict[str, frozenset[str]] = {
     "numba.core.dispatcher.Dispatcher": frozenset(("__call__",)),
     "numba.stencils.stencil.StencilFunc": frozenset(("__call__",)),
     "numba.core.interpreter.Interpreter": frozenset(("get_global_value", "get_closure_value")),
+    "cloudpickle.cloudpickle.Pickler": frozenset(("reducer_override",)),
+    "joblib.externals.cloudpickle.cloudpickle.Pickler": frozenset(("reducer_override",)),
 }
 
 
@@ -116,6 +121,8 @@ class Libraries:
             return compiled.named(function)
         if module == "pytest":
             return self._importing(function)
+        if module.endswith(".cloudpickle"):
+            return _asking_copyreg(function)
         if module.startswith("numba."):
             return compiled.calling(function, self.values, self._is_program)
 
@@ -193,6 +200,18 @@ class Libraries:
             return self.values(function(*args, **kwargs))
 
         return returning
+
+
+def _asking_copyreg(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """Return the method that pickles classes by their contents where no module has them by their name, but for those
+    that `copyreg` knows, as `numpy.ndarray` of the program: functions have it in their annotations."""
+
+    @functools.wraps(function)
+    def reducer_override(self: Any, obj: Any) -> Any:
+        known = isinstance(obj, type) and type(obj) in copyreg.dispatch_table
+        return NotImplemented if known else function(self, obj)
+
+    return reducer_override
 
 
 class _Factors:
