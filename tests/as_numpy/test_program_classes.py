@@ -163,7 +163,7 @@ COPIED = "import copy\nstreams = np.random.default_rng(3), np.random.RandomState
 
 def test_copies_of_generators_go_on_with_the_same_numbers(namespaces: list[dict[str, Any]]) -> None:
     draws = "type(c.normal(size=2)) is type(f), c.normal(), s.normal(size=2), s.normal()"
-    expression = f"[(type(c) is type(s), {draws}) for s in streams for c in [copy.deepcopy(s)]]"
+    expression = f"[(type(c) is type(s), {draws}) for s in streams for c in [copy.deepcopy(s), copy.copy(s)]]"
     numpys, foreruns = values_with_both(expression, namespaces, COPIED)
     assert foreruns == numpys
 

@@ -154,7 +154,7 @@ def _positional(function: Any) -> int:
     return sum(p.kind <= p.POSITIONAL_OR_KEYWORD for p in inspect.signature(function).parameters.values())
 
 
-@pytest.mark.parametrize("name", ["clip", "mean", "array", "zeros", "linalg.norm", "fft.fft", "where"])
+@pytest.mark.parametrize("name", ["clip", "mean", "array", "zeros", "linalg.norm", "fft.fft", "where", "isscalar"])
 def test_functions_have_numpys_signatures(name: str, run: Run) -> None:
     program: Any = run("import numpy as np")["np"]
     plain: Any = numpy

@@ -117,13 +117,16 @@ def unpickled(path: str) -> Any:
     return functools.reduce(getattr, path.split("."), _modules[-1]("numpy") if _modules else numpy)
 
 
-def named(path: str, function: Any, numpy_function: object) -> Any:
+def named(path: str, function: Any, numpy_function: Any) -> Any:
     """Return a function of the program's that is pickled by its name; other objects are returned as they are."""
     if isinstance(function, types.FunctionType) and function is not numpy_function:
         found: Any = _core.Fallback(function, lambda *_: NotImplemented)
-        told = {name: getattr(function, name) for name in ("__doc__", "__module__", "__name__", "__qualname__")}
+        told = {
+            name: getattr(numpy_function, name, getattr(function, name))
+            for name in ("__doc__", "__module__", "__name__", "__qualname__")
+        }
         kept = {name: value for name, value in vars(function).items() if name != "__wrapped__"}
-        vars(found).update(told | kept, numpy_function=numpy_function, __signature__=Signature(function))
+        vars(found).update(told | kept, numpy_function=numpy_function, __signature__=Signature(numpy_function))
         function = found
     if isinstance(function, (_core.Fallback, _core.Function)) and "__reduce_ex__" not in vars(function):
         vars(function)["__reduce_ex__"] = lambda protocol: (unpickled, (path,))

@@ -98,13 +98,22 @@ def _class(kind: type, is_program: Callable[[Any], bool]) -> type:
         )
         return made
 
-    methods = {"__deepcopy__": _deepcopied, **{name: method(name) for name in _DRAWS[kind]}}
+    methods = {"__copy__": _copied, "__deepcopy__": _deepcopied, **{name: method(name) for name in _DRAWS[kind]}}
     return Kind(kind.__name__, (kind,), {**methods, "__module__": "numpy.random", "of_numpy": True})
+
+
+def _copied(stream: Any) -> Any:
+    """Return another generator of the same numbers: a draw from either of them moves on both."""
+    return _on(stream._bit_generator, stream)
 
 
 def _deepcopied(stream: Any, memo: dict[int, object]) -> Any:
     """Return a copy that goes on with the same numbers: a generator of the program's class, too."""
-    made = type(stream)(copy.deepcopy(stream._bit_generator, memo))
+    return _on(copy.deepcopy(stream._bit_generator, memo), stream)
+
+
+def _on(bit_generator: Any, stream: Any) -> Any:
+    made = type(stream)(bit_generator)
     if isinstance(stream, numpy.random.RandomState):
         made.set_state(stream.get_state(legacy=False))  # which has the second number of the last pair of normals
     return made
