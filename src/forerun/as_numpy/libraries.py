@@ -19,7 +19,7 @@ import numpy
 from ..ops._base import core as _core
 from ..ops._base.primitive import direct
 from . import compiled
-from .conversion import each_inside, values
+from .conversion import aliased, each_inside, values
 
 __all__ = ["ADAPTED", "Libraries"]
 
@@ -30,6 +30,7 @@ ADAPTED: dict[str, tuple[str, ...] | None] = {
     "pandas.core.groupby": None,
     "pandas.core.window": None,
     "scipy.sparse": None,
+    "scipy.sparse._base": ("_spbase",),
     "scipy.sparse.linalg": None,
     "scipy.sparse.linalg._interface": ("_CustomLinearOperator",),
     "scipy.spatial.transform": None,
@@ -69,6 +70,7 @@ _METHODS: dict[str, frozenset[str]] = {
     "numba.core.dispatcher.Dispatcher": frozenset(("__call__",)),
     "numba.stencils.stencil.StencilFunc": frozenset(("__call__",)),
     "numba.core.interpreter.Interpreter": frozenset(("get_global_value", "get_closure_value")),
+    "scipy.sparse._base._spbase": frozenset(("__setattr__",)),
     "cloudpickle.cloudpickle.Pickler": frozenset(("reducer_override",)),
     "joblib.externals.cloudpickle.cloudpickle.Pickler": frozenset(("reducer_override",)),
 }
@@ -121,6 +123,8 @@ class Libraries:
             return compiled.named(function)
         if module == "pytest":
             return self._importing(function)
+        if module == "scipy.sparse._base":
+            return _setting(function)
         if module.endswith(".cloudpickle"):
             return _asking_copyreg(function)
         if module.startswith("numba."):
@@ -200,6 +204,18 @@ class Libraries:
             return self.values(function(*args, **kwargs))
 
         return returning
+
+
+def _setting(function: Callable[[Any, str, Any], None]) -> Callable[[Any, str, Any], None]:
+    """Return `__setattr__` for which an array is NumPy's on the same memory: functions in C write to it, as to `data`
+    and `indices` of sparse arrays when these are sorted."""
+
+    def set_attribute(args: tuple[Any, str, Any], kwargs: dict[str, Any]) -> None:
+        instance, name, value = args
+        function(instance, name, aliased(value))
+
+    adapted: Callable[..., None] = direct("adapted", set_attribute)(function)
+    return adapted
 
 
 def _asking_copyreg(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
