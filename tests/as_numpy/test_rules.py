@@ -105,6 +105,7 @@ np.float128(1) + f[:0].size
 (np.array([1, 2], object) * x[0, :2])
 x[0, :2] * np.array([1, 2], object)
 np.add.reduce(x.astype(object), axis=None), np.add.reduce(x.astype(object)), np.maximum.reduce(x.astype('g'), None)
+f.__reduce__(), f[0].__reduce__(), np.setdiff1d(x, np.zeros(0)), np.setdiff1d(x, f), np.setdiff1d([1, 2], f)
 np.add.reduce(np.matrix(x), axis=None), np.logical_or.reduce(x.astype(object), axis=None, keepdims=True)
 np.array(['a', 'b'])[np.argsort(np.array(['b', 'a']))]
 np.isin(np.array(['a', 'b']), ['b'])

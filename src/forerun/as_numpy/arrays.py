@@ -273,6 +273,7 @@ def extended(calls: Numpy, module_for: Callable[[Mapping[str, Any]], Any]) -> It
     added: list[tuple[type, str, Any]] = [(np.ndarray, *pair) for pair in _attributes(calls)]
     added.append((np.ndarray, "__array_namespace__", _namespace(module_for)))
     added += [(scalar, *pair) for pair in scalars.attributes()]
+    added.append((scalar, "__reduce__", _reduced))
     added += derived.attributes()
     added.append((Elementwise, "__module__", "numpy"))
     added.append((json.JSONEncoder, "default", scalars.encoder(json.JSONEncoder.default)))
@@ -301,6 +302,11 @@ def extended(calls: Numpy, module_for: Callable[[Mapping[str, Any]], Any]) -> It
         scalars.clear_isinstance_caches()
 
 
+def _reduced(x: Any) -> Any:
+    """Return `x.__reduce__()`, which picklers in Python read as that of NumPy's arrays and scalars."""
+    return values(x).__reduce__()
+
+
 # Attributes that are given above, or that are forerun's and need nothing of NumPy's.
 _OWN = ("base", "ctypes", "data", "dtype", "flags", "item", "resize", "setflags", "shape", "tolist", "view")
 
@@ -321,6 +327,7 @@ def _attributes(calls: Numpy) -> Iterator[tuple[str, Any]]:
         yield f"__{kind.__name__}__", _number(kind)
     # Pickles have NumPy's arrays and scalars: processes and programs read them in which NumPy is not replaced.
     yield "__reduce_ex__", lambda x, protocol: values(x).__reduce_ex__(protocol)
+    yield "__reduce__", _reduced
     yield "to_numpy", lambda x: x.numpy()  # Matplotlib's hist would read one element after the other
     yield "flags", flags
     yield "setflags", setflags
