@@ -140,6 +140,7 @@ stepped(f.copy(), ['multi_index']), stepped(x.T.copy().T, ['multi_index', 'c_ind
 [isinstance(it, np.nditer) for it in (np.nditer(x), np.nditer(x.copy(), [], ['readwrite']), x, np.nditer)]
 np.nditer(x, ['external_loop'], ['readonly'])[0], [int(a + b) for a, b in np.nditer([x, x])]
 x.device == 'cpu', 'cpu' != f[0].device, x.device == 'gpu', {x.device} == {'cpu'}, x.to_device(x.device).device == 'cpu'
+np.array([(f[0], 1, 0.5), (2.5, f[1], x[0, 1])], float), np.array((f[1], 2), 'f4'), np.array([f[1], 2], int)
 np.vectorize(lambda a: a + 1)(f)
 np.vectorize(lambda a: 'x')(f)
 np.fromiter((i for i in range(3)), float)

@@ -83,6 +83,10 @@ def asarray(x: ArrayLike, dtype: DTypeLike = None, device: DeviceLike = None, op
         return x
     if device is None or resolve(device) == current_device():
         made: Array | None = array_of_list(x, dtype)
+        if made is None and dtype is not None and isinstance(x, (list, tuple)) and _core.numpy_rules():
+            # Lists with scalars have their dtype, which is often that one.
+            made = array_of_list(x, None)
+            made = made if made is not None and made.dtype == as_dtype(op, dtype) else None
         if made is not None:
             return made
     if isinstance(x, (list, tuple)) and _has_arrays(x):
