@@ -137,6 +137,7 @@ np.testing.assert_allclose(f, f)
 (lambda v: ([e.__setitem__(..., k) for k, e in enumerate(np.nditer(v, [], [['writeonly']]))], v)[1])(x.T.copy().T)
 stepped(f.copy(), ['multi_index']), stepped(x.T.copy().T, ['multi_index', 'c_index']), stepped(np.ones(()), [])
 (lambda it: (len(it), it.itersize, it.finished, it.operands[0] is x))(np.nditer(x, ['c_index'], ['readwrite']))
+isinstance((b := __import__("io").BytesIO(), np.savez(b, f), b.seek(0), np.load(b))[-1], np.lib.npyio.NpzFile)
 [isinstance(it, np.nditer) for it in (np.nditer(x), np.nditer(x.copy(), [], ['readwrite']), x, np.nditer)]
 np.nditer(x, ['external_loop'], ['readonly'])[0], [int(a + b) for a, b in np.nditer([x, x])]
 x.device == 'cpu', 'cpu' != f[0].device, x.device == 'gpu', {x.device} == {'cpu'}, x.to_device(x.device).device == 'cpu'

@@ -19,6 +19,7 @@ from .._array.array_class import ArrayClass
 from .._array.numpy_protocols import has_override
 from .._array.scalar import scalar
 from .._array.ufunc_calls import FOREIGN, OPS
+from .._io.npz import Archive
 from ..ops._base import core as _core
 from ..ops._base.convert import is_supported
 from ..ops._base.primitive import Elementwise, direct
@@ -283,6 +284,7 @@ def extended(calls: Numpy, module_for: Callable[[Mapping[str, Any]], Any]) -> It
         setattr(kind, name, value)
     setattr(np.ndarray, "__class__", _Ndarray)  # noqa: B010
     Elementwise._method = _core.Fallback(method, _methods_of_ops(calls))  # type: ignore[method-assign]
+    numpy.lib.npyio.NpzFile.register(Archive)  # a class that has NumPy's as an abstract base class
     _core.set_fallback(calls.operation, Syntax(calls), calls.of_derived)
     _core.imitate_numpy(scalars.PLAIN, scalars.classes())
     scalars.clear_isinstance_caches()

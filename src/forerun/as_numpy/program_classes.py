@@ -26,7 +26,8 @@ def converted(
 ) -> Iterator[None]:
     """Inside, class statements of the program make classes whose `__array__` returns NumPy's arrays, and whose
     `__array_function__` and `__array_ufunc__` get the functions that the program has by their names. Their
-    `__array_finalize__` gets forerun's arrays. Functions that are written in C in NumPy get no instance.
+    `__array_finalize__` and `__array_wrap__` get forerun's arrays. Functions that are written in C in NumPy get no
+    instance.
 
     is_program: whether globals are those of the program's code.
     counterpart: returns the program's function in place of NumPy's.
@@ -35,6 +36,7 @@ def converted(
     adapting: dict[str, Callable[[FunctionType], Callable[..., Any]]] = {
         "__array__": _returning_numpys,
         "__array_finalize__": _finalizing,
+        "__array_wrap__": _wrapping,
         "__array_function__": functools.partial(_dispatching, counterpart),
         "__array_ufunc__": functools.partial(_given, counterpart),
     }
@@ -86,6 +88,18 @@ def _finalizing(method: FunctionType) -> Callable[..., Any]:
         return method(self, _as_programs(obj), *args)
 
     return finalize
+
+
+def _wrapping(method: FunctionType) -> Callable[..., Any]:
+    """Return `__array_wrap__` that gets forerun's array, which the program may view as the class that it knows."""
+
+    @functools.wraps(method)
+    def wrap(self: object, array: Any, *args: object, **kwargs: object) -> object:
+        given = _as_programs(array)
+        found = method(self, given, *args, **kwargs)
+        return _written((array,), {id(array): given}, found)
+
+    return wrap
 
 
 def _as_programs(x: object) -> object:
