@@ -232,3 +232,31 @@ def test_waits_for_an_alias_are_named_in_the_profile() -> None:
         np.exp(x)
     (line,) = (line for line in recording.trace.lines if line.cause == "shared")
     assert line.waits == 1
+
+
+# Arrays as libraries give them: of NumPy's, whose elements operations with the program's arrays write and name.
+OF_LIBRARIES = """\
+import sys
+numpy = sys.modules["numpy"]
+k, u, v = numpy.array([2, 0, -1], numpy.int32), numpy.array([1, 2], numpy.uint8), numpy.arange(5.0)
+y, z = np.arange(5.0), np.arange(12.0).reshape(3, 4)
+"""
+WITH_LIBRARIES = """\
+y[k], y[u], z[k, u[0]], z[u[:, None], k[:2]], z[:, k], z[k, ..., None].shape, y[k[:0]]
+y[numpy.array([5], numpy.int32)]
+[y.__setitem__(k, 7.0), z.__setitem__((u, u), y[:2]), y, z]
+y.__setitem__(numpy.array([-6], numpy.int16), 1.0)
+[v.__iadd__(y), v]
+[v.__setitem__(k, v[k] + y[:3] * 2), v]
+numpy.multiply(v, y, out=v), v
+numpy.less(v, y[::-1], out=v > 9), numpy.divmod(v + 1, y + 2, out=(v * 0, v * 0))
+numpy.add(v, y, out=numpy.zeros(5, int))
+numpy.add(v, y, out=v, where=y > 2), v
+numpy.add(v, y[:2], out=v)
+"""
+
+
+@pytest.mark.parametrize("expression", WITH_LIBRARIES.splitlines())
+def test_arrays_of_libraries_are_written_and_are_indices(namespaces: list[dict[str, Any]], expression: str) -> None:
+    expected, found = values_with_both(expression, namespaces, OF_LIBRARIES)
+    assert found == expected

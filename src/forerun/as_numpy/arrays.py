@@ -34,6 +34,9 @@ from .syntax import Syntax
 __all__ = ["classes", "extended"]
 
 
+_FEW = 4096  # elements that NumPy's ufuncs write faster than a copy of an operation's result
+
+
 class _Ndarray(ArrayClass):
     """The class of the class of arrays while NumPy is replaced: arrays of both kinds are instances of it."""
 
@@ -423,6 +426,8 @@ def _ufuncs(calls: Numpy) -> Callable[..., Any]:
     def array_ufunc(self: Any, ufunc: numpy.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if not isinstance(self, _core.Array):  # called through the class
             return Overriding.__array_ufunc__(self, ufunc, method, *inputs, **kwargs)
+        if method == "__call__" and _writes_few(kwargs) and not _core.recording():
+            return ufunc(*[values(x) if isinstance(x, _core.Array) else x for x in inputs], **kwargs)
         if any(map(_leaves_it_to_numpy, inputs)):
             why = f"{ufunc.__name__}: an operand's class is derived from numpy.ndarray"
             return otherwise(why, (self, ufunc, method, *inputs), kwargs)
@@ -432,6 +437,12 @@ def _ufuncs(calls: Numpy) -> Callable[..., Any]:
         return tried(self, ufunc, method, *inputs, **kwargs)
 
     return array_ufunc
+
+
+def _writes_few(options: Mapping[str, Any]) -> bool:
+    """Return whether a ufunc writes into small arrays of NumPy's, for which the values are waited for anyway."""
+    few = "out" in options and all(type(out) is numpy.ndarray and out.size <= _FEW for out in options["out"])
+    return few and len(options) == 1
 
 
 def _functions(calls: Numpy) -> Callable[..., Any]:
