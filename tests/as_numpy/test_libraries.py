@@ -264,6 +264,8 @@ m.data, m.indices = data, ids
     "statement",
     ["m.sort_indices()", "m.T.sort_indices()", "m.eliminate_zeros()", "m.sum_duplicates()", "m *= 2", "data[0] = 7.0",
      "csr_scale_rows(3, 3, m.indptr, m.indices, m.data, data)", "m.data = np.asarray(m.data, complex); m.sum()",
+     "csr_scale_rows(3, 3, m.indptr, m.indices, np.ravel(m.data), data)",
+     "csr_scale_rows(3, 3, m.indptr, ids, data, np.arange(3.0))",
      "d = sp.coo_matrix(m); d.row = np.array([1, 1, 1], np.int32); d.sum_duplicates(); m = d",
      "m = sp.dia_matrix(np.eye(3)); m.data = np.ones((1, 3)); m.setdiag(3)"],
 )  # fmt: skip

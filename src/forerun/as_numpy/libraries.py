@@ -31,6 +31,7 @@ ADAPTED: dict[str, tuple[str, ...] | None] = {
     "pandas.core.window": None,
     "scipy.sparse": None,
     "scipy.sparse._base": ("_spbase",),
+    "scipy.sparse._sparsetools": None,
     "scipy.sparse.linalg": None,
     "scipy.sparse.linalg._interface": ("_CustomLinearOperator",),
     "scipy.spatial.transform": None,
@@ -143,6 +144,9 @@ class Libraries:
             result = function(*self.values(args, given), **self.values(kwargs, given))
             return compiled.written(result, given)
 
+        if module == "scipy.sparse._sparsetools":
+            on_memory = compiled.passing(function)
+            return direct("adapted", lambda args, kwargs: on_memory(*args, **kwargs))(function)
         adapted: Callable[..., Any] = direct("adapted", call_and_write if module in _WRITERS else call)(function)
         return adapted
 
