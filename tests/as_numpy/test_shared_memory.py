@@ -256,6 +256,7 @@ numpy.add(v, y[:2], out=v)
 (np.asarray(large).__setitem__(0, 9.0), large[0]), (np.asarray(large)[1:].fill(3.0), large[1:3])
 (np.array(large, copy=None).__setitem__(1, 8.0), large[1]), (np.array(large).__setitem__(2, 8.0), large[2])
 (z := np.asarray(large) * 2, large.fill(0.0), z[:2], np.asarray(large, 'f4').fill(1.0), large[3])
+np.ravel(large).fill(2.0), np.reshape(large, (2, -1)).__setitem__(1, 4.0), large[[0, -1]]
 np.asarray(numpy.broadcast_to(large, (2, 200_000))).flags.writeable
 """
 
