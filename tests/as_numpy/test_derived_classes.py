@@ -51,6 +51,7 @@ np.median(u), np.mean(Asking()), np.sort(Asking())
 np.concatenate([u, y]), np.where(y > 1, u, y), np.result_type(u, y), np.append(u, [3.0]), numpy.result_type(u, y)
 type(np.apply_along_axis(lambda v: 2 * v, 0, p)).__name__, type(np.piecewise(p, [p > 1], [1, 2])).__name__
 type(np.copy(p)).__name__, type(np.copy(p, subok=True)).__name__, np.apply_over_axes(np.sum, p, 0)
+type(p.view(np.ndarray)) is np.ndarray, p.view(type=np.ndarray).view(type=np.ndarray)
 np.shares_memory(p, y), np.shares_memory(p[:2], y[2:]), np.may_share_memory(y[1:], p), np.shares_memory(p, y.copy())
 np.shares_memory(np.ma.array(y, copy=False).data, y), np.shares_memory(y, numpy.zeros(3))
 hasattr(y, 'index'), hasattr(y[0], 'index'), hasattr(frame, 'index')
@@ -73,7 +74,36 @@ def test_tuples_of_classes_of_their_own_are_passed(namespaces: list[dict[str, An
     assert found == expected
 
 
+WRAPPING = """\
+class Wrapped(np.ndarray):
+    def __array_wrap__(self, array, context=None, return_scalar=False):
+        if array.ndim == 0:
+            return array.dtype.type(array)
+        if self.size > 3:
+            array *= 2
+            return array
+        plain = array.view(type=np.ndarray)
+        return plain.view(Wrapped) if self.size > 2 else (type(plain) is np.ndarray, plain)
+w, two, four = (np.arange(k).view(Wrapped) for k in (3.0, 2.0, 4.0))
+long = np.arange(9000.0).view(Wrapped)
+"""
+WRAPPED = """\
+w + 1, type(w + 1).__name__, np.sqrt(w), w.sum(), w[1:] + 0.5
+two * 2, np.add(two, two), np.mean(two), -two
+four + 1, np.add(four, 1, out=(out := np.zeros(4))), out, type(four + 1).__name__
+(long + 1)[-2:], np.sum(long), type(long.view(np.ndarray)) is np.ndarray, np.linalg.inv(np.eye(2).view(Wrapped))
+"""
+
+
+@pytest.mark.parametrize("expression", WRAPPED.splitlines())
+def test_array_wrap_gets_arrays_that_may_be_viewed(namespaces: list[dict[str, Any]], expression: str) -> None:
+    expected, found = values_with_both(expression, namespaces, WRAPPING)
+    assert found == expected
+    assert "Error" not in expected
+
+
 WRITES = """\
+q.view(np.ndarray).__setitem__(0, 9.0)
 np.asarray(q).__setitem__(0, 9.0)
 np.array(q[1:], copy=False).__setitem__(1, 7.0)
 np.asarray(q.reshape(1, 3).T).__setitem__((2, 0), 5.0)

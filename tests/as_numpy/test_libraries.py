@@ -251,6 +251,35 @@ def test_sparse_arrays_compute_with_arrays_of_forerun(run: Run, expression: str)
     assert text_after_program(SPARSE, expression, run("")) == want
 
 
+UNSORTED = """\
+import numpy as np, scipy.sparse as sp
+from scipy.sparse._sparsetools import csr_scale_rows
+m = sp.csr_matrix((np.array([3.0, 0.0, 1.0]), np.array([2, 1, 0]), np.array([0, 2, 3, 3])), shape=(3, 3))
+data, ids = np.array([4.0, 0.0, 5.0]), np.array([2, 0, 1], np.int32)
+m.data, m.indices = data, ids
+"""
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["m.sort_indices()", "m.T.sort_indices()", "m.eliminate_zeros()", "m.sum_duplicates()", "m *= 2", "data[0] = 7.0",
+     "csr_scale_rows(3, 3, m.indptr, m.indices, m.data, data)", "m.data = np.asarray(m.data, complex); m.sum()",
+     "csr_scale_rows(3, 3, m.indptr, m.indices, np.ravel(m.data), data)",
+     "csr_scale_rows(3, 3, m.indptr, ids, data, np.arange(3.0))",
+     "d = sp.coo_matrix(m); d.row = np.array([1, 1, 1], np.int32); d.sum_duplicates(); m = d",
+     "m = sp.dia_matrix(np.eye(3)); m.data = np.ones((1, 3)); m.setdiag(3)"],
+)  # fmt: skip
+def test_arrays_of_a_sparse_array_are_those_that_the_program_sets(run: Run, statement: str) -> None:
+    """Functions in C write to them. The program's own writes are seen as well."""
+    program, expression = (
+        f"{UNSORTED}{statement}\n",
+        "m.data.tolist(), data.tolist(), ids.tolist(), m.toarray().tolist()",
+    )
+    want = text_after_program(program, expression, {"__file__": "/elsewhere/program.py"})
+    assert text_after_program(program, expression, run("")) == want
+    assert "Error" not in want
+
+
 SCIPY = """\
 import numpy as np
 from scipy.sparse import csc_matrix, linalg

@@ -70,6 +70,44 @@ def test_classes_get_the_functions_that_the_program_knows(expression: str, names
     assert found == expected
 
 
+# Arrays that a class gets from NumPy's functions are of the class that the program knows.
+GIVEN_ARRAYS = """\
+class Asking:
+    def __array_function__(self, function, types, args, kwargs):
+        if function.__name__ == "copyto":
+            args[0][...] = 7
+        if "out" in kwargs:
+            kwargs["out"][...] = 9
+            return kwargs["out"]
+        return function.__name__, look(args), look(kwargs)
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        return ufunc.__name__, method, look(inputs), kwargs.get("axis", 0), kwargs.get("keepdims")
+def look(x):
+    if isinstance(x, (list, tuple)):
+        return type(x)(look(v) for v in x)
+    return (x.view(type=np.ndarray) + 1) if isinstance(x, np.ndarray) else "asking" if isinstance(x, Asking) else x
+a, y = Asking(), np.zeros(3)
+"""
+OF_ASKING = """\
+np.dot(x, a), np.dot(a, x), np.where(a, x, f)
+np.concatenate([x, a]), np.stack((a, x[0])), np.einsum('ij,jk', x, a)
+np.tensordot(x, a, axes=([0], [1]))
+np.copyto(y, a), y
+np.mean(a, out=y) is y, y
+np.add.reduce(a, axis=None), np.maximum.reduce(a, 1, keepdims=True), np.add.reduce(a)
+np.add.at(a, [0], 3), np.add.at(x.copy(), [0], 3)
+"""
+
+
+@pytest.mark.parametrize("expression", OF_ASKING.splitlines())
+def test_classes_get_arrays_of_the_class_that_the_program_knows(
+    expression: str, namespaces: list[dict[str, Any]]
+) -> None:
+    expected, found = values_with_both(expression, namespaces, GIVEN_ARRAYS)
+    assert found == expected
+    assert "Error" not in found
+
+
 ATTRIBUTES_OF_CLASSES = """\
 class Maker:
     __getitem__ = np.array
@@ -116,7 +154,7 @@ def _positional(function: Any) -> int:
     return sum(p.kind <= p.POSITIONAL_OR_KEYWORD for p in inspect.signature(function).parameters.values())
 
 
-@pytest.mark.parametrize("name", ["clip", "mean", "array", "zeros", "linalg.norm", "fft.fft", "where"])
+@pytest.mark.parametrize("name", ["clip", "mean", "array", "zeros", "linalg.norm", "fft.fft", "where", "isscalar"])
 def test_functions_have_numpys_signatures(name: str, run: Run) -> None:
     program: Any = run("import numpy as np")["np"]
     plain: Any = numpy

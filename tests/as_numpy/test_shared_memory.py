@@ -232,3 +232,36 @@ def test_waits_for_an_alias_are_named_in_the_profile() -> None:
         np.exp(x)
     (line,) = (line for line in recording.trace.lines if line.cause == "shared")
     assert line.waits == 1
+
+
+# Arrays as libraries give them: of NumPy's, whose elements operations with the program's arrays write and name.
+OF_LIBRARIES = """\
+import sys
+numpy = sys.modules["numpy"]
+k, u, v = numpy.array([2, 0, -1], numpy.int32), numpy.array([1, 2], numpy.uint8), numpy.arange(5.0)
+y, z, large = np.arange(5.0), np.arange(12.0).reshape(3, 4), numpy.arange(200_000.0)
+"""
+WITH_LIBRARIES = """\
+y[k], y[u], z[k, u[0]], z[u[:, None], k[:2]], z[:, k], z[k, ..., None].shape, y[k[:0]]
+y[numpy.array([5], numpy.int32)]
+[y.__setitem__(k, 7.0), z.__setitem__((u, u), y[:2]), y, z]
+y.__setitem__(numpy.array([-6], numpy.int16), 1.0)
+[v.__iadd__(y), v]
+[v.__setitem__(k, v[k] + y[:3] * 2), v]
+numpy.multiply(v, y, out=v), v
+numpy.less(v, y[::-1], out=v > 9), numpy.divmod(v + 1, y + 2, out=(v * 0, v * 0))
+numpy.add(v, y, out=numpy.zeros(5, int))
+numpy.add(v, y, out=v, where=y > 2), v
+numpy.add(v, y[:2], out=v)
+(np.asarray(large).__setitem__(0, 9.0), large[0]), (np.asarray(large)[1:].fill(3.0), large[1:3])
+(np.array(large, copy=None).__setitem__(1, 8.0), large[1]), (np.array(large).__setitem__(2, 8.0), large[2])
+(z := np.asarray(large) * 2, large.fill(0.0), z[:2], np.asarray(large, 'f4').fill(1.0), large[3])
+np.ravel(large).fill(2.0), np.reshape(large, (2, -1)).__setitem__(1, 4.0), large[[0, -1]]
+np.asarray(numpy.broadcast_to(large, (2, 200_000))).flags.writeable
+"""
+
+
+@pytest.mark.parametrize("expression", WITH_LIBRARIES.splitlines())
+def test_arrays_of_libraries_are_written_and_are_indices(namespaces: list[dict[str, Any]], expression: str) -> None:
+    expected, found = values_with_both(expression, namespaces, OF_LIBRARIES)
+    assert found == expected

@@ -177,14 +177,13 @@ def _outer(ufunc: numpy.ufunc, inputs: list[Any], outs: list[Any], **options: An
     return called(ufunc, [a, b], outs, **options)
 
 
-def _at(ufunc: numpy.ufunc, inputs: list[Any], outs: list[Any]) -> None:
+def _at(ufunc: numpy.ufunc, inputs: list[Any], outs: list[Any]) -> Any:
     """In place and unbuffered: for a repeated index the function is applied repeatedly. One op, on these elements
-    alone."""
+    alone. Returns None, unless a class has its own `__array_ufunc__`."""
     x, indices, *operands = inputs
     name = f"{ufunc.__name__}.at"
     if not is_array(x):
-        ufunc.at(x, _with_values(indices), *map(_with_values, operands))
-        return
+        return ufunc.at(x, _with_values(indices), *map(_with_values, operands))
     wide = x.dtype.kind in "fc"  # a number is an array to NumPy here, of double precision
     operands = [numpy.asarray(o) if wide and type(o) in (float, complex) else o for o in operands]
     rest = [asarray(o, device=None if is_array(o) else x.device) for o in operands]
@@ -200,6 +199,7 @@ def _at(ufunc: numpy.ufunc, inputs: list[Any], outs: list[Any]) -> None:
         _at_mask(op, loop, key.view(x), unknown[0], key.axis, rest)
     else:
         _at_positions(op, loop, key, x, rest)
+    return None
 
 
 @functools.lru_cache(1024)

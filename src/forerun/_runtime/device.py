@@ -40,7 +40,7 @@ class Device:
         self.device_type = device_type
         self.device_id = device_id
         self._before: dict[int, list[Device | None]] = {}  # by thread
-        self._hash = hash((device_type, device_id))
+        self._hash = hash((device_type, device_id) if device_id else device_type)
 
     @property
     def index(self) -> int:
@@ -72,6 +72,8 @@ class Device:
             del self._before[threading.get_ident()]
 
     def __eq__(self, other: object) -> bool:
+        if isinstance(other, str) and _core.numpy_rules():  # which NumPy's arrays have as `device`
+            return (self.device_type, self.device_id) == (other, 0)
         if not isinstance(other, Device):
             return NotImplemented
         return (self.device_type, self.device_id) == (other.device_type, other.device_id)

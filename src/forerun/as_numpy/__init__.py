@@ -27,7 +27,7 @@ from .._display.namespaces import dir_of
 from ..ops._base import promotion as dtype_rules
 from .arrays import extended
 from .compiled import extension_modules
-from .conversion import Numpy
+from .conversion import Numpy, pickled_by_name
 from .importing import Imports, Line
 from .libraries import ADAPTED, Libraries
 from .modules import Modules
@@ -55,6 +55,7 @@ class _Installation:
     def start(self) -> None:
         self._undo.enter_context(dtype_rules.as_numpy())
         self._undo.enter_context(extended(self.calls, self._module_for))
+        self._undo.enter_context(pickled_by_name(self.modules))
         self._undo.enter_context(extension_modules(self.imports.is_program))
         self._undo.enter_context(converted(self.imports.is_programs, self.modules.counterpart))
         self.imports.start()

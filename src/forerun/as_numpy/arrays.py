@@ -5,6 +5,7 @@ from __future__ import annotations
 import copyreg
 import functools
 import json
+import pickle
 import sys
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -18,17 +19,22 @@ from .._array.array_class import ArrayClass
 from .._array.numpy_protocols import has_override
 from .._array.scalar import scalar
 from .._array.ufunc_calls import FOREIGN, OPS
+from .._io.npz import Archive
 from ..ops._base import core as _core
 from ..ops._base.convert import is_supported
 from ..ops._base.primitive import Elementwise, direct
 from . import derived, scalars
-from .conversion import Numpy, aliased, back, is_derived, unpickled, values
+from .conversion import Numpy, aliased, back, by_name, is_derived, unpickled, values
 from .derived import METHODS, Base, Overriding, Unbound
 from .flags import flags, setflags
-from .nditer import nditer
+from .nditer import Nditer, nditer
+from .streams import Kind
 from .syntax import Syntax
 
 __all__ = ["classes", "extended"]
+
+
+_FEW = 4096  # elements that NumPy's ufuncs write faster than a copy of an operation's result
 
 
 class _Ndarray(ArrayClass):
@@ -128,7 +134,7 @@ class _Indexed:
     def __init__(self, name: str, calls: Numpy) -> None:
         own, replaced = getattr(np, name), getattr(numpy, name)
         self._found = _core.Fallback(own.__getitem__, calls.instead(name, replaced.__getitem__))
-        self._numpy = replaced
+        self.name, self._numpy = name, replaced
 
     def __getitem__(self, key: Any) -> Any:
         return self._found(key)
@@ -140,11 +146,17 @@ class _Indexed:
         return 0
 
 
+class _Vectorize(type):
+    """The class of `numpy.vectorize` as programs see it."""
+
+
 def classes(calls: Numpy) -> dict[str, Any]:
     """Return classes and objects that `numpy` has for the program, and the functions that distinguish them."""
 
-    class vectorize(numpy.vectorize):
+    class vectorize(numpy.vectorize, metaclass=_Vectorize):
         """NumPy's, with forerun arrays: it calls a function of Python's for each element."""
+
+        __qualname__ = "vectorize"
 
         def __call__(self, *args: Any, **kwargs: Any) -> Any:
             return calls.call("vectorize", super().__call__, args, kwargs, "calls Python for each element")
@@ -229,7 +241,30 @@ def _namespace(module_for: Callable[[Mapping[str, Any]], Any]) -> Callable[..., 
 _PICKLED: dict[type, Callable[[Any], Any]] = {
     Elementwise: lambda op: (unpickled, (op.__name__,)) if hasattr(numpy, op.__name__) else op.__reduce__(),
     _Ndarray: lambda cls: (type, (numpy.empty(0),)) if cls is np.ndarray else cls.__qualname__,
+    **dict.fromkeys((_Ufunc, _Flatiter, _Vectorize, Nditer, Kind), by_name),
+    _Indexed: lambda indexed: (unpickled, (indexed.name,)),
 }
+
+
+@contextmanager
+def _pickling() -> Iterator[None]:
+    """Inside, these classes are pickled so, by picklers in Python too, which ask by class before they ask copyreg."""
+    in_python: Any = pickle._Pickler.dispatch
+
+    def save(pickler: Any, x: Any) -> None:
+        reduced = _PICKLED[type(x)](x)
+        if isinstance(reduced, str):
+            pickler.save_global(x, reduced)
+        else:
+            pickler.save_reduce(*reduced, obj=x)
+
+    copyreg.dispatch_table.update(_PICKLED)
+    in_python.update(dict.fromkeys(_PICKLED, save))
+    try:
+        yield
+    finally:
+        for kind in _PICKLED:
+            del copyreg.dispatch_table[kind], in_python[kind]
 
 
 @contextmanager
@@ -242,6 +277,7 @@ def extended(calls: Numpy, module_for: Callable[[Mapping[str, Any]], Any]) -> It
     added: list[tuple[type, str, Any]] = [(np.ndarray, *pair) for pair in _attributes(calls)]
     added.append((np.ndarray, "__array_namespace__", _namespace(module_for)))
     added += [(scalar, *pair) for pair in scalars.attributes()]
+    added.append((scalar, "__reduce__", _reduced))
     added += derived.attributes()
     added.append((Elementwise, "__module__", "numpy"))
     added.append((json.JSONEncoder, "default", scalars.encoder(json.JSONEncoder.default)))
@@ -251,15 +287,14 @@ def extended(calls: Numpy, module_for: Callable[[Mapping[str, Any]], Any]) -> It
         setattr(kind, name, value)
     setattr(np.ndarray, "__class__", _Ndarray)  # noqa: B010
     Elementwise._method = _core.Fallback(method, _methods_of_ops(calls))  # type: ignore[method-assign]
+    numpy.lib.npyio.NpzFile.register(Archive)  # a class that has NumPy's as an abstract base class
     _core.set_fallback(calls.operation, Syntax(calls), calls.of_derived)
     _core.imitate_numpy(scalars.PLAIN, scalars.classes())
     scalars.clear_isinstance_caches()
-    copyreg.dispatch_table.update(_PICKLED)
     try:
-        yield
+        with _pickling():
+            yield
     finally:
-        for kind in _PICKLED:
-            del copyreg.dispatch_table[kind]
         _core.set_fallback(None, None, None)
         setattr(np.ndarray, "__class__", ArrayClass)  # noqa: B010
         Elementwise._method = method  # type: ignore[method-assign]
@@ -270,6 +305,11 @@ def extended(calls: Numpy, module_for: Callable[[Mapping[str, Any]], Any]) -> It
                 setattr(kind, name, value)
         _core.imitate_numpy((), {})
         scalars.clear_isinstance_caches()
+
+
+def _reduced(x: Any) -> Any:
+    """Return `x.__reduce__()`, which picklers in Python read as that of NumPy's arrays and scalars."""
+    return values(x).__reduce__()
 
 
 # Attributes that are given above, or that are forerun's and need nothing of NumPy's.
@@ -292,6 +332,7 @@ def _attributes(calls: Numpy) -> Iterator[tuple[str, Any]]:
         yield f"__{kind.__name__}__", _number(kind)
     # Pickles have NumPy's arrays and scalars: processes and programs read them in which NumPy is not replaced.
     yield "__reduce_ex__", lambda x, protocol: values(x).__reduce_ex__(protocol)
+    yield "__reduce__", _reduced
     yield "to_numpy", lambda x: x.numpy()  # Matplotlib's hist would read one element after the other
     yield "flags", flags
     yield "setflags", setflags
@@ -385,6 +426,8 @@ def _ufuncs(calls: Numpy) -> Callable[..., Any]:
     def array_ufunc(self: Any, ufunc: numpy.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if not isinstance(self, _core.Array):  # called through the class
             return Overriding.__array_ufunc__(self, ufunc, method, *inputs, **kwargs)
+        if method == "__call__" and _writes_few(kwargs) and not _core.recording():
+            return ufunc(*[values(x) if isinstance(x, _core.Array) else x for x in inputs], **kwargs)
         if any(map(_leaves_it_to_numpy, inputs)):
             why = f"{ufunc.__name__}: an operand's class is derived from numpy.ndarray"
             return otherwise(why, (self, ufunc, method, *inputs), kwargs)
@@ -394,6 +437,12 @@ def _ufuncs(calls: Numpy) -> Callable[..., Any]:
         return tried(self, ufunc, method, *inputs, **kwargs)
 
     return array_ufunc
+
+
+def _writes_few(options: Mapping[str, Any]) -> bool:
+    """Return whether a ufunc writes into small arrays of NumPy's, for which the values are waited for anyway."""
+    few = "out" in options and all(type(out) is numpy.ndarray and out.size <= _FEW for out in options["out"])
+    return few and len(options) == 1
 
 
 def _functions(calls: Numpy) -> Callable[..., Any]:
@@ -429,7 +478,7 @@ def _methods_of_ops(calls: Numpy) -> Callable[..., Any]:
         if not isinstance(op.ufunc, numpy.ufunc):
             return NotImplemented
         name = op.name if method == "__call__" else f"{op.name}.{method}"
-        given = {k: v for k, v in options.items() if v is not None}
+        given = {k: v for k, v in options.items() if v is not None or k == "axis"}  # None is all axes there
         return calls.instead(name, getattr(op.ufunc, method))(error, inputs, given)
 
     return otherwise

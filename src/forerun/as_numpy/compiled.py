@@ -16,7 +16,7 @@ import numpy
 from ..ops._base import core as _core
 from .conversion import aliased, as_forerun, back, each_inside, values
 
-__all__ = ["calling", "extension_modules", "named", "written"]
+__all__ = ["calling", "extension_modules", "named", "passing", "written"]
 
 _PASSED = frozenset((bool, int, float, complex, str, type(None)))
 _FEW = 1024  # elements that are compared as bytes
@@ -127,11 +127,11 @@ class _Extension(types.ModuleType):
             return found
         function = cast("Callable[..., object]", found)
         within, here = (str(v).rpartition(".")[2] for v in (function.__module__, super().__getattribute__("__name__")))
-        return _passing(function) if within == here else function
+        return passing(function) if within == here else function
 
 
 @functools.cache
-def _passing(function: Callable[..., object]) -> Callable[..., object]:
+def passing(function: Callable[..., object]) -> Callable[..., object]:
     """Return a function in C for forerun arrays: it reads and writes their memory. New arrays are forerun's then."""
 
     @functools.wraps(function)

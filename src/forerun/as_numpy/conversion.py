@@ -5,7 +5,9 @@ from __future__ import annotations
 import functools
 import operator
 import time
-from collections.abc import Callable, Mapping, Sequence
+import types
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -15,6 +17,7 @@ from .._interop.dlpack import from_dlpack
 from .._runtime.device import current_device
 from ..ops._base import core as _core
 from ..ops._base.convert import is_supported
+from ..ops._base.ufunc_text import Signature
 from .reports import Report
 
 if TYPE_CHECKING:
@@ -22,8 +25,8 @@ if TYPE_CHECKING:
 
 
 __all__ = [
-    "Numpy", "aliased", "as_forerun", "back", "delivered", "each_inside", "first_line", "is_derived", "unpickled",
-    "values",
+    "Numpy", "aliased", "as_forerun", "back", "by_name", "delivered", "each_inside", "first_line", "is_derived",
+    "named", "pickled_by_name", "unpickled", "values",
 ]  # fmt: skip
 
 _PYTHONS = frozenset((bool, int, float, complex, str, bytes, type(None)))  # of which lists are passed as they are
@@ -85,12 +88,53 @@ def aliased(x: Any) -> Any:
     return _core.numpy_alias(array)
 
 
-def unpickled(path: str) -> Any:
-    """Return a function by its name, where a pickle is read: forerun's if it replaces NumPy there, or NumPy's."""
+_modules: list[Callable[[str], Any]] = []  # while NumPy is replaced, the function that finds the program's modules
+
+
+@contextmanager
+def pickled_by_name(modules: Callable[[str], Any]) -> Iterator[None]:
+    """Inside, pickles of functions and classes that are read give those of the program's modules.
+
+    modules: returns the program's module of a dotted name.
+    """
+    _modules.append(modules)
     try:
-        return functools.reduce(getattr, path.split("."), np if _core.numpy_rules() else numpy)
-    except AttributeError:  # one that forerun lacks
-        return functools.reduce(getattr, path.split("."), numpy)
+        yield
+    finally:
+        _modules.remove(modules)
+
+
+def by_name(cls: type) -> Any:
+    """Return how a class in the place of NumPy's is pickled: by NumPy's name for it."""
+    return unpickled, (f"{cls.__module__}.{cls.__qualname__}".removeprefix("numpy."),)
+
+
+def unpickled(path: str) -> Any:
+    """Return a function or class by its name, where a pickle is read: the program's if it replaces NumPy there.
+
+    Elsewhere it is NumPy's.
+
+    >>> from forerun.as_numpy.conversion import unpickled
+    >>> unpickled("linalg.norm").__module__
+    'numpy.linalg'
+    """
+    return functools.reduce(getattr, path.split("."), _modules[-1]("numpy") if _modules else numpy)
+
+
+def named(path: str, function: Any, numpy_function: Any) -> Any:
+    """Return a function of the program's that is pickled by its name; other objects are returned as they are."""
+    if isinstance(function, types.FunctionType) and function is not numpy_function:
+        found: Any = _core.Fallback(function, lambda *_: NotImplemented)
+        told = {
+            name: getattr(numpy_function, name, getattr(function, name))
+            for name in ("__doc__", "__module__", "__name__", "__qualname__")
+        }
+        kept = {name: value for name, value in vars(function).items() if name != "__wrapped__"}
+        vars(found).update(told | kept, numpy_function=numpy_function, __signature__=Signature(numpy_function))
+        function = found
+    if isinstance(function, (_core.Fallback, _core.Function)) and "__reduce_ex__" not in vars(function):
+        vars(function)["__reduce_ex__"] = lambda protocol: (unpickled, (path,))
+    return function
 
 
 def back(x: Any) -> Any:

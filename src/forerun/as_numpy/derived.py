@@ -10,18 +10,25 @@ import numpy
 
 from .. import np
 from ..ops._base import core as _core
+from ..ops._base.convert import is_supported
 from .conversion import aliased, delivered, each_inside, values
 
 __all__ = ["METHODS", "Base", "Overriding", "Unbound", "attributes", "dispatch_functions"]
 
 
 def _view(kind: type) -> Callable[..., Any]:
-    """Return the method `view` of a class, for which `np.ndarray` as the program knows it is NumPy's class."""
+    """Return the method `view` of a class, for which `np.ndarray` as the program knows it is NumPy's class.
+
+    The view is forerun's array where that has the memory.
+    """
     plain = getattr(kind, "view")  # noqa: B009
 
     @functools.wraps(plain)
     def view(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return plain(self, *map(_numpy_class, args), **{name: _numpy_class(x) for name, x in kwargs.items()})
+        found = plain(self, *map(_numpy_class, args), **{name: _numpy_class(x) for name, x in kwargs.items()})
+        asked = any(x is np.ndarray for x in (*args, *kwargs.values()))  # which NumPy's own code does not know
+        shared = _core.shared_with_numpy(found) if asked and is_supported(found.dtype) else None
+        return found if shared is None else shared
 
     return view
 

@@ -6,6 +6,7 @@ accepts NumPy's alone.
 
 from __future__ import annotations
 
+import copyreg
 import functools
 import inspect
 import sys
@@ -18,7 +19,7 @@ import numpy
 from ..ops._base import core as _core
 from ..ops._base.primitive import direct
 from . import compiled
-from .conversion import each_inside, values
+from .conversion import aliased, each_inside, values
 
 __all__ = ["ADAPTED", "Libraries"]
 
@@ -29,6 +30,8 @@ ADAPTED: dict[str, tuple[str, ...] | None] = {
     "pandas.core.groupby": None,
     "pandas.core.window": None,
     "scipy.sparse": None,
+    "scipy.sparse._base": ("_spbase",),
+    "scipy.sparse._sparsetools": None,
     "scipy.sparse.linalg": None,
     "scipy.sparse.linalg._interface": ("_CustomLinearOperator",),
     "scipy.spatial.transform": None,
@@ -46,6 +49,8 @@ ADAPTED: dict[str, tuple[str, ...] | None] = {
     "numba.stencils.stencil": ("StencilFunc",),
     "numba.core.interpreter": ("Interpreter",),
     "pytest": ("importorskip",),
+    "cloudpickle.cloudpickle": ("Pickler",),
+    "joblib.externals.cloudpickle.cloudpickle": ("Pickler",),
 }  # fmt: skip
 # Functions with results that take NumPy's arrays alone: an object with a method `solve`, or that method.
 _SOLVERS = ("splu", "spilu", "factorized")
@@ -66,6 +71,9 @@ _METHODS: dict[str, frozenset[str]] = {
     "numba.core.dispatcher.Dispatcher": frozenset(("__call__",)),
     "numba.stencils.stencil.StencilFunc": frozenset(("__call__",)),
     "numba.core.interpreter.Interpreter": frozenset(("get_global_value", "get_closure_value")),
+    "scipy.sparse._base._spbase": frozenset(("__setattr__",)),
+    "cloudpickle.cloudpickle.Pickler": frozenset(("reducer_override",)),
+    "joblib.externals.cloudpickle.cloudpickle.Pickler": frozenset(("reducer_override",)),
 }
 
 
@@ -116,6 +124,10 @@ class Libraries:
             return compiled.named(function)
         if module == "pytest":
             return self._importing(function)
+        if module == "scipy.sparse._base":
+            return _setting(function)
+        if module.endswith(".cloudpickle"):
+            return _asking_copyreg(function)
         if module.startswith("numba."):
             return compiled.calling(function, self.values, self._is_program)
 
@@ -132,6 +144,9 @@ class Libraries:
             result = function(*self.values(args, given), **self.values(kwargs, given))
             return compiled.written(result, given)
 
+        if module == "scipy.sparse._sparsetools":
+            on_memory = compiled.passing(function)
+            return direct("adapted", lambda args, kwargs: on_memory(*args, **kwargs))(function)
         adapted: Callable[..., Any] = direct("adapted", call_and_write if module in _WRITERS else call)(function)
         return adapted
 
@@ -193,6 +208,30 @@ class Libraries:
             return self.values(function(*args, **kwargs))
 
         return returning
+
+
+def _setting(function: Callable[[Any, str, Any], None]) -> Callable[[Any, str, Any], None]:
+    """Return `__setattr__` for which an array is NumPy's on the same memory: functions in C write to it, as to `data`
+    and `indices` of sparse arrays when these are sorted."""
+
+    def set_attribute(args: tuple[Any, str, Any], kwargs: dict[str, Any]) -> None:
+        instance, name, value = args
+        function(instance, name, aliased(value))
+
+    adapted: Callable[..., None] = direct("adapted", set_attribute)(function)
+    return adapted
+
+
+def _asking_copyreg(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """Return the method that pickles classes by their contents where no module has them by their name, but for those
+    that `copyreg` knows, as `numpy.ndarray` of the program: functions have it in their annotations."""
+
+    @functools.wraps(function)
+    def reducer_override(self: Any, obj: Any) -> Any:
+        known = isinstance(obj, type) and type(obj) in copyreg.dispatch_table
+        return NotImplemented if known else function(self, obj)
+
+    return reducer_override
 
 
 class _Factors:

@@ -16,7 +16,7 @@ from .. import np
 from ..ops._base import core as _core
 from ..ops._base.ufunc_text import Signature
 from . import arrays
-from .conversion import Numpy, as_forerun, is_derived, unpickled, values
+from .conversion import Numpy, as_forerun, is_derived, named, values
 from .streams import streams
 
 __all__ = ["Modules"]
@@ -111,6 +111,7 @@ class Modules:
             found = special.get(attribute)
             if found is None:
                 found = self._attribute(path, attribute, numpy_module, forerun_module, module)
+            found = named(f"{path}.{attribute}".lstrip("."), found, getattr(numpy_module, attribute, None))
             setattr(module, attribute, found)
             return found
 
@@ -183,7 +184,6 @@ class Modules:
         found = _core.Fallback(called, lambda *_: NotImplemented)
         vars(found).update(__doc__=called.__doc__, __module__=called.__module__, numpy_function=numpy_object)
         vars(found).update(self._undispatched(path, numpy_object))
-        vars(found)["__reduce_ex__"] = lambda protocol: (unpickled, (path,))  # for pickles: by its name
         return found
 
     def _function(self, path: str, forerun_function: Any, numpy_function: Callable[..., Any]) -> Any:
@@ -202,7 +202,6 @@ class Modules:
             vars(found).update(_of_ufunc(numpy_function))
         vars(found)["numpy_function"] = numpy_function
         vars(found).update(self._undispatched(path, numpy_function))
-        vars(found)["__reduce_ex__"] = lambda protocol: (unpickled, (path,))  # for pickles: by its name
         return found
 
     def _undispatched(self, path: str, numpy_function: object) -> dict[str, object]:

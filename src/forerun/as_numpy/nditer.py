@@ -14,24 +14,29 @@ from .conversion import values
 if TYPE_CHECKING:
     from ..typing import ArrayLike
 
-__all__ = ["nditer"]
+__all__ = ["Nditer", "nditer"]
 
 _WRITES = {"readwrite", "writeonly"}
 _LEFT = {"buffered", "external_loop"}  # flags with which a step has more than one element, or a copy of it
 
 
-def nditer(
-    op: ArrayLike | Sequence[ArrayLike | None],
-    flags: Any = None,
-    op_flags: Any = None,
-    *args: Any,
-    **kwargs: Any,
-) -> Any:
-    """Iterate over the elements of arrays as NumPy does. Waits, unless it is one array that is written."""
-    flags = [*(flags or ())]
-    if type(op) is np.ndarray and _WRITES & {*_flat(op_flags)} and not _LEFT & {*flags}:
-        return _Written(op, flags, *args, **kwargs)
-    return numpy.nditer(values(op), flags, op_flags, *args, **kwargs)
+class Nditer(type):
+    """The class of `numpy.nditer` as programs see it: iterators of both kinds are instances of it."""
+
+    def __call__(cls, op: ArrayLike | Sequence[ArrayLike | None], flags: Any = None, op_flags: Any = None,
+                 *args: Any, **kwargs: Any) -> Any:  # fmt: skip
+        """Iterate over the elements of arrays as NumPy does. Waits, unless it is one array that is written."""
+        flags = [*(flags or ())]
+        if type(op) is np.ndarray and _WRITES & {*_flat(op_flags)} and not _LEFT & {*flags}:
+            return _Written(op, flags, *args, **kwargs)
+        return numpy.nditer(values(op), flags, op_flags, *args, **kwargs)
+
+    def __instancecheck__(cls, x: object) -> bool:
+        return isinstance(x, (_Written, numpy.nditer))
+
+
+class nditer(metaclass=Nditer):
+    """An iterator over the elements of arrays."""
 
 
 def _flat(op_flags: Any) -> list[str]:

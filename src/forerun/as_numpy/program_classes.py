@@ -15,7 +15,7 @@ import numpy
 from .. import np
 from ..ops._base import core as _core
 from ..ops._base.convert import is_supported
-from .conversion import aliased, back, taken
+from .conversion import WRITERS, aliased, back, each_inside, taken
 from .derived import dispatch_functions
 
 __all__ = ["converted"]
@@ -27,7 +27,8 @@ def converted(
 ) -> Iterator[None]:
     """Inside, class statements of the program make classes whose `__array__` returns NumPy's arrays, and whose
     `__array_function__` and `__array_ufunc__` get the functions that the program has by their names. Their
-    `__array_finalize__` gets forerun's arrays. Functions that are written in C in NumPy get no instance.
+    `__array_finalize__` and `__array_wrap__` get forerun's arrays. Functions that are written in C in NumPy get no
+    instance.
 
     is_program: whether globals are those of the program's code.
     counterpart: returns the program's function in place of NumPy's.
@@ -36,6 +37,7 @@ def converted(
     adapting: dict[str, Callable[[FunctionType], Callable[..., Any]]] = {
         "__array__": _returning_numpys,
         "__array_finalize__": _finalizing,
+        "__array_wrap__": _wrapping,
         "__array_function__": functools.partial(_dispatching, counterpart),
         "__array_ufunc__": functools.partial(_given, counterpart),
     }
@@ -91,6 +93,18 @@ def _finalizing(method: FunctionType) -> Callable[..., Any]:
     return finalize
 
 
+def _wrapping(method: FunctionType) -> Callable[..., Any]:
+    """Return `__array_wrap__` that gets forerun's array, which the program may view as the class that it knows."""
+
+    @functools.wraps(method)
+    def wrap(self: object, array: Any, *args: object, **kwargs: object) -> object:
+        given = _as_programs(array)
+        found = method(self, given, *args, **kwargs)
+        return _written((array,), {id(array): given}, found)
+
+    return wrap
+
+
 def _as_programs(x: object) -> object:
     """Return an array of NumPy's own class as a forerun array, where its dtype allows that."""
     if type(x) is not numpy.ndarray or not is_supported(x.dtype):
@@ -102,14 +116,46 @@ def _as_programs(x: object) -> object:
 
 
 def _dispatching(counterpart: Callable[[Any], Any], method: FunctionType) -> Callable[..., Any]:
-    """Return `__array_function__` that gets the program's function, and its class of arrays among the types."""
+    """Return `__array_function__` that gets the program's function, its class of arrays among the types, and copies of
+    NumPy's arrays as forerun's."""
 
     @functools.wraps(method)
-    def dispatch(self: object, function: object, types: Iterable[type], *args: object, **kwargs: object) -> object:
+    def dispatch(self: object, function: object, types: Iterable[type], args: Any, kwargs: Any) -> object:
         known = tuple(np.ndarray if kind is numpy.ndarray else kind for kind in types)
-        return method(self, counterpart(function), known, *args, **kwargs)
+        copies: dict[int, Any] = {}
+        given = tuple(_copied(x, copies) for x in args), {name: _copied(x, copies) for name, x in kwargs.items()}
+        if not copies:
+            return method(self, counterpart(function), known, args, kwargs)
+        found = method(self, counterpart(function), known, *given)
+        changed = args[:1] if getattr(function, "__name__", None) in WRITERS else ()
+        return _written((*changed, *_outs(kwargs)), copies, found)
 
     return dispatch
+
+
+def _copied(x: object, copies: dict[int, Any]) -> object:
+    """Return a copy of NumPy's array as forerun's, also in lists, tuples and dicts, and note it by the array's id."""
+    if type(x) is not numpy.ndarray:
+        return each_inside(x, functools.partial(_copied, copies=copies))
+    if id(x) not in copies:
+        copies[id(x)] = back(x)
+    return copies[id(x)]
+
+
+def _outs(kwargs: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return the arrays that a call is to write."""
+    out = kwargs.get("out")
+    return out if isinstance(out, tuple) else () if out is None else (out,)
+
+
+def _written(outs: Iterable[Any], copies: Mapping[int, Any], found: object) -> object:
+    """Copy the values that a method has written into copies to NumPy's arrays. Return its result, or the array."""
+    for out in outs:
+        copy = copies.get(id(out), out)
+        if copy is not out:
+            numpy.copyto(out, copy.numpy())
+            found = out if found is copy else found
+    return found
 
 
 def _given(counterpart: Callable[[Any], Any], method: FunctionType) -> Callable[..., Any]:
@@ -117,17 +163,11 @@ def _given(counterpart: Callable[[Any], Any], method: FunctionType) -> Callable[
 
     @functools.wraps(method)
     def given(self: object, function: object, how: str, *inputs: object, **kwargs: Any) -> object:
-        outs = kwargs.get("out") or ()
-        copies = {id(x): back(x) for x in (*inputs, *outs) if type(x) is numpy.ndarray}
-        if not copies:
-            return method(self, counterpart(function), how, *inputs, **kwargs)
+        copies: dict[int, Any] = {}
+        taken = tuple(_copied(x, copies) if type(x) is numpy.ndarray else x for x in inputs)
+        outs = _outs(kwargs)
         if outs:
-            kwargs["out"] = tuple(copies.get(id(x), x) for x in outs)
-        found = method(self, counterpart(function), how, *[copies.get(id(x), x) for x in inputs], **kwargs)
-        for new, out in zip(kwargs.get("out") or (), outs):
-            if new is not out:
-                numpy.copyto(out, new.numpy())
-                found = out if found is new else found
-        return found
+            kwargs["out"] = tuple(_copied(x, copies) for x in outs)
+        return _written(outs, copies, method(self, counterpart(function), how, *taken, **kwargs))
 
     return given

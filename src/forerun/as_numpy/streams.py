@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import sys
 from collections.abc import Callable
@@ -11,9 +12,9 @@ import numpy
 
 from ..ops._base import core as _core
 from ..ops._base.primitive import direct
-from .conversion import as_forerun, values
+from .conversion import as_forerun, named, values
 
-__all__ = ["streams"]
+__all__ = ["Kind", "streams"]
 
 _OUT = {"random": 2, "standard_normal": 2, "standard_exponential": 3, "standard_gamma": 3}  # the place of `out`
 _NO_DRAWS = ("seed", "spawn", "get_state", "set_state")
@@ -51,7 +52,7 @@ def streams(is_program: Callable[[Any], bool]) -> dict[str, Any]:
     return found
 
 
-class _Kind(type):
+class Kind(type):
     """The class of the program's classes of generators: those that libraries made are instances of them as well."""
 
     def __instancecheck__(cls, x: object) -> bool:
@@ -92,11 +93,30 @@ def _class(kind: type, is_program: Callable[[Any], bool]) -> type:
                 return plain(self, *args, **kwargs)
             return drawing(self, *args, **kwargs)
 
-        direct_drawn: Callable[..., Any] = _direct(name, plain, is_program)(drawn)
-        return direct_drawn
+        made: Callable[..., Any] = named(
+            f"random.{kind.__name__}.{name}", _direct(name, plain, is_program)(drawn), plain
+        )
+        return made
 
-    methods = {name: method(name) for name in _DRAWS[kind]}
-    return _Kind(kind.__name__, (kind,), {**methods, "__module__": "numpy.random", "of_numpy": True})
+    methods = {"__copy__": _copied, "__deepcopy__": _deepcopied, **{name: method(name) for name in _DRAWS[kind]}}
+    return Kind(kind.__name__, (kind,), {**methods, "__module__": "numpy.random", "of_numpy": True})
+
+
+def _copied(stream: Any) -> Any:
+    """Return another generator of the same numbers: a draw from either of them moves on both."""
+    return _on(stream._bit_generator, stream)
+
+
+def _deepcopied(stream: Any, memo: dict[int, object]) -> Any:
+    """Return a copy that goes on with the same numbers: a generator of the program's class, too."""
+    return _on(copy.deepcopy(stream._bit_generator, memo), stream)
+
+
+def _on(bit_generator: Any, stream: Any) -> Any:
+    made = type(stream)(bit_generator)
+    if isinstance(stream, numpy.random.RandomState):
+        made.set_state(stream.get_state(legacy=False))  # which has the second number of the last pair of normals
+    return made
 
 
 def _direct(name: str, function: Callable[..., Any], is_program: Callable[[Any], bool] | None) -> Any:

@@ -10,6 +10,7 @@ from ..._core import (
     Array,
     Fallback,
     Flat,
+    Function,
     Primitive,
     Ufunc,
     Waiting,
@@ -98,6 +99,7 @@ from ..._core import (
 __all__ = [
     "Array",
     "Fallback",
+    "Function",
     "Flat",
     "Primitive",
     "Ufunc",

@@ -296,9 +296,12 @@ class Elementwise(_core.Ufunc):
         return result
 
     @direct("ufunc_at")
-    def at(self, a: Array | numpy.ndarray, indices: ArrayLike, *b: ArrayLike) -> None:
-        """Write into a at indices, once for each time that an element is named, as NumPy's method does."""
-        self._method("at", (a, indices, *b), {})
+    def at(self, a: Array | numpy.ndarray, indices: ArrayLike, *b: ArrayLike) -> Any:
+        """Write into a at indices, once for each time that an element is named, as NumPy's method does.
+
+        Returns None, unless a class of an operand implements `__array_ufunc__`.
+        """
+        return self._method("at", (a, indices, *b), {})
 
     def _method(self, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
         return above.call_ufunc(self.ufunc, method, inputs, **options)

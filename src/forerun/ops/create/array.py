@@ -133,14 +133,14 @@ def asarray(
 
 
 def _without_class(x: Any, copy: bool | None) -> Any:
-    """Return an array of a class derived from NumPy's without its class; other values as they are.
+    """Return an array of NumPy's, or of a class derived from it, without its class; other values as they are.
 
     By NumPy's rules that is an array on the same memory, unless it is to be copied.
     """
     if not isinstance(x, numpy.ndarray):
         return x
     plain = numpy.asarray(x)
-    if copy or plain is x or not _core.numpy_rules():
+    if copy or not _core.numpy_rules():
         return plain
     shared = _core.shared_with_numpy(plain)
     return plain if shared is None else shared

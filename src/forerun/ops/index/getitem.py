@@ -12,7 +12,7 @@ from .._base.primitive import numpy_when_small, primitive
 from ..elementwise.select import nonzero, not_zero, where
 from ..shape.broadcast import broadcast_to
 from ..shape.reshape import reshape
-from .parser import Key, check_range, entries_of, is_basic, places_within
+from .parser import Key, check_range, entries_of, in_64_bits, is_basic, places_within
 
 if TYPE_CHECKING:
     from ...typing import Array, ArrayLike, DTypeLike, Out
@@ -67,6 +67,9 @@ def getitem(x: Array, index: Any) -> Array:
     """
     if is_basic(index):
         return _view(x, index)
+    wide = in_64_bits(index)
+    if wide is not index:
+        return x[wide]
     key = Key("getitem", x, entries_of("getitem", index, x.device))
     v = key.view(x)
     return _gather(v, key.positions(v), key.axis) if key.arrays else v

@@ -26,7 +26,23 @@ if TYPE_CHECKING:
     from ..._runtime.device import Device
     from ...typing import Array, ArrayLike
 
-__all__ = ["Key", "check_range", "entries_of", "is_basic", "is_mask", "places_within", "positions_from"]
+__all__ = ["Key", "check_range", "entries_of", "in_64_bits", "is_basic", "is_mask", "places_within", "positions_from"]
+
+
+def in_64_bits(index: Any) -> Any:
+    """Return an index with NumPy's arrays of narrower integers in int64, which the core reads itself.
+
+    Without such arrays it is the index itself.
+
+    >>> in_64_bits((numpy.array([1, 2], "int32"), 3))
+    (array([1, 2]), 3)
+    """
+    if type(index) is numpy.ndarray:
+        return index.astype(numpy.int64) if index.dtype.kind in "iu" and index.dtype.itemsize < 8 else index
+    if type(index) is not tuple:
+        return index
+    found = tuple(map(in_64_bits, index))
+    return index if all(map(operator.is_, found, index)) else found
 
 
 def is_basic(index: ArrayLike) -> bool:

@@ -11,7 +11,7 @@ import numpy
 from .._base import core as _core
 from .._base.convert import NOT_IN_PLACE, _has_arrays, asarray, is_array, is_bfloat16, is_supported, warn_of_lost_parts
 from ..shape.reshape import reshape
-from .parser import Key, entries_of, is_basic, is_mask
+from .parser import Key, entries_of, in_64_bits, is_basic, is_mask
 
 if TYPE_CHECKING:
     from ...typing import Array, ArrayLike
@@ -35,6 +35,10 @@ def setitem(x: Array, index: Any, value: ArrayLike) -> None:
     if is_basic(index):
         target = _core.getitem(x, index)
         return _write(target, _into_view(x, index if isinstance(index, tuple) else (index,), target.ndim, value))
+    wide = in_64_bits(index)
+    if wide is not index:
+        x[wide] = value
+        return None
     whole = is_array(index) and is_mask(index) and index.shape == x.shape and index.device == x.device
     if whole and index.size and x.ndim:
         return _write_masked(x, index, 0, _for_mask(values_at("setitem", x, value)))

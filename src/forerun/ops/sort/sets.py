@@ -141,7 +141,7 @@ def union1d(ar1: ArrayLike, ar2: ArrayLike) -> Array:
 
 @numpy_when_small(numpy.setdiff1d, "ar1 ar2 assume_unique", "aab", waits=True)
 def setdiff1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> Array:
-    """Return the sorted distinct values that are in ar1 but not in ar2, in their common dtype. Waits.
+    """Return the sorted distinct values that are in ar1 but not in ar2, in the dtype of ar1. Waits.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def setdiff1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> Ar
     >>> np.setdiff1d([3, 1, 2, 1], [2]).tolist()
     [1, 3]
     """
-    a, b = _values(ar1, ar2)
+    a, b = asarray(ar1).numpy(), asarray(ar2).numpy()
     return asarray(numpy.setdiff1d(a, b, assume_unique), device=device_of(ar1, ar2))
 
 
