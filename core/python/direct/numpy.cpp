@@ -308,7 +308,7 @@ PyObject* viewed_as(PyObject* result, PyObject* of, const NumpyCall& call) {
   layout.strides = strides_of(to);
   layout.offset = at;
   layout.size = PyArray_SIZE(to);
-  layout.read_only = call.first->layout.read_only;
+  layout.read_only = call.first->layout.read_only || (numpy_rules && !PyArray_ISWRITEABLE(to));
   return wrap(Array(call.first->storage(), std::move(layout)));
 }
 

@@ -17,6 +17,7 @@
 #include "python/direct/function_type.h"
 #include "python/dispatch/loops/promotion.h"
 #include "python/object/array_object.h"
+#include "python/object/conversion/dtypes.h"
 #include "python/object/conversion/python_scalars.h"
 #include "python/object/create.h"
 #include "python/object/scalar.h"
@@ -57,12 +58,12 @@ PyObject* transpose(const DirectCall& call) {
   return wrap(Array(a->storage(), std::move(to)));
 }
 
-// The main diagonal of a matrix, as a view.
+// The main diagonal of a matrix, as a view, which by NumPy's rules is read-only.
 PyObject* diagonal(const DirectCall& call) {
   const Array* a = call.n == 1 && !call.kwnames ? plain_array(call.args[0]) : nullptr;
   if (!a || a->layout.ndim() != 2) return nullptr;
   Layout to;
-  to.dtype = a->layout.dtype, to.read_only = a->layout.read_only, to.offset = a->layout.offset;
+  to.dtype = a->layout.dtype, to.read_only = a->layout.read_only || numpy_rules, to.offset = a->layout.offset;
   to.size = std::min(a->layout.shape[0], a->layout.shape[1]);
   to.shape = Dims{to.size}, to.strides = Dims{a->layout.strides[0] + a->layout.strides[1]};
   return wrap(Array(a->storage(), std::move(to)));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "array/array.h"
@@ -14,6 +15,9 @@
 #include "python/object/array_arguments.h"
 #include "python/object/array_object.h"
 #include "python/object/conversion/dtypes.h"
+#include "python/object/conversion/numpy_memory.h"
+#include "python/runtime/errors/errors.h"
+#include "python/runtime/submission/devices.h"
 
 namespace forerun {
 
@@ -21,8 +25,9 @@ namespace {
 
 // The arguments for which the other function is called without a try of the first, which would reject them: of dtypes
 // that only NumPy has, or also of classes that are derived from NumPy's array; or of such classes only if they have
-// rules for functions, as the function ignores the class of others.
-enum class Delegates { none, dtypes, classes, rules };
+// rules for functions, as the function ignores the class of others. views: as classes, and the function returns views,
+// which see the memory of NumPy's arrays.
+enum class Delegates { none, dtypes, classes, rules, views };
 
 struct FallbackObject {
   PyObject_HEAD vectorcallfunc vectorcall;
@@ -110,32 +115,39 @@ bool is_for_numpy(const FallbackObject* self, PyObject* const* args, Py_ssize_t 
   });
 }
 
-// The same arguments, with views in place of arrays of derived classes. Empty: they include no such array, or, with an
+// An array without its derived class, or forerun's on the memory of NumPy's. Null: another object, or, with an
 // exception set, a view cannot be made.
-std::vector<nb::object> without_classes(PyObject* const* args, Py_ssize_t n) {
-  if (std::none_of(args, args + n, is_derived)) return {};
-  std::vector<nb::object> plain;
-  for (Py_ssize_t i = 0; i < n; ++i) {
-    auto* array = reinterpret_cast<PyArrayObject*>(args[i]);
-    plain.push_back(is_derived(args[i]) ? nb::steal(PyArray_View(array, nullptr, &PyArray_Type)) : nb::borrow(args[i]));
-    if (!plain.back()) return {};
+nb::object as_own(PyObject* o, Delegates delegates) {
+  if (delegates == Delegates::rules && is_derived(o))
+    return nb::steal(PyArray_View(reinterpret_cast<PyArrayObject*>(o), nullptr, &PyArray_Type));
+  if (delegates != Delegates::views || !PyArray_CheckExact(o)) return {};
+  Array shared = shared_with_numpy(o, device_index("array", nb::none()));
+  return shared.storage() ? nb::steal(wrap(std::move(shared))) : nb::object();
+}
+
+// Calls the function with such arrays in place of the arguments.
+PyObject* call_with_own(const FallbackObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
+  const Py_ssize_t n = PyVectorcall_NARGS(nargsf), all = n + (kwnames ? PyTuple_GET_SIZE(kwnames) : 0);
+  std::vector<nb::object> own;
+  std::vector<PyObject*> given(args, args + all);
+  for (PyObject*& one : given) {
+    nb::object found = as_own(one, self->delegates);
+    if (!found && PyErr_Occurred()) return nullptr;
+    if (found) one = own.emplace_back(std::move(found)).ptr();
   }
-  return plain;
+  return PyObject_Vectorcall(self->function, given.data(), n, kwnames);
 }
 
 PyObject* vectorcall(PyObject* o, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
   auto* self = reinterpret_cast<FallbackObject*>(o);
   Py_ssize_t n_args = PyVectorcall_NARGS(nargsf) + (kwnames ? PyTuple_GET_SIZE(kwnames) : 0);
   if (is_for_numpy(self, args, n_args)) return call_otherwise(self, args, PyVectorcall_NARGS(nargsf), kwnames, Py_None);
-  const std::vector<nb::object> plain =
-      self->delegates == Delegates::rules ? without_classes(args, n_args) : std::vector<nb::object>();
-  if (PyErr_Occurred()) return nullptr;
-  std::vector<PyObject*> given;
-  for (const nb::object& one : plain) given.push_back(one.ptr());
-  if (!given.empty()) args = given.data(), nargsf = PyVectorcall_NARGS(nargsf);
   if (self->numpy_function && are_numpy_arrays(args, n_args))
     return PyObject_Vectorcall(self->numpy_function, args, nargsf, kwnames);
-  PyObject* result = PyObject_Vectorcall(self->function, args, nargsf, kwnames);
+  const bool own = numpy_rules && (self->delegates == Delegates::rules || self->delegates == Delegates::views) &&
+                   std::any_of(args, args + n_args, [](PyObject* o) { return PyArray_Check(o); });
+  PyObject* result = own ? guarded([&] { return call_with_own(self, args, nargsf, kwnames); })
+                         : PyObject_Vectorcall(self->function, args, nargsf, kwnames);
   if (result || !refused()) [[likely]]
     return result;
   return instead(
@@ -154,6 +166,7 @@ PyObject* create(PyTypeObject* type, PyObject* args, PyObject*) {
   const std::string_view which = delegates;
   self->delegates = which == "classes"  ? Delegates::classes
                     : which == "rules"  ? Delegates::rules
+                    : which == "views"  ? Delegates::views
                     : which == "dtypes" ? Delegates::dtypes
                                         : Delegates::none;
   return reinterpret_cast<PyObject*>(self);

@@ -140,7 +140,7 @@ def named(path: str, function: Any, numpy_function: Any) -> Any:
 def back(x: Any) -> Any:
     """Replace NumPy arrays of numbers by forerun arrays, in tuples, lists and dicts too; scalars stay NumPy's."""
     if type(x) is numpy.ndarray:
-        return np.asarray(x) if is_supported(x.dtype) and x.dtype.isnative else x
+        return np.array(x) if is_supported(x.dtype) and x.dtype.isnative else x
     return each_inside(x, back)
 
 

@@ -55,13 +55,24 @@ _WITHOUT_CLASS = (
 )  # fmt: skip
 # They ignore the class of an array without rules for functions.
 _IGNORING_CLASS = ("array_equal", "cross", "interp", "linalg.norm", "outer")
+# They return views of their arguments, or may.
+_VIEWING = (
+    "atleast_1d", "atleast_2d", "atleast_3d", "array_split", "broadcast_arrays", "broadcast_to", "diag", "diagonal",
+    "dsplit", "expand_dims", "flip", "fliplr", "flipud", "hsplit", "imag", "lib.stride_tricks.as_strided",
+    "lib.stride_tricks.sliding_window_view", "linalg.diagonal", "linalg.matrix_transpose", "matrix_transpose",
+    "moveaxis", "nan_to_num", "permute_dims", "real", "rollaxis", "rot90", "split", "squeeze", "swapaxes", "transpose",
+    "trim_zeros", "unstack", "vsplit",
+)  # fmt: skip
+_DELEGATED = (
+    dict.fromkeys(_WITHOUT_CLASS, "dtypes") | dict.fromkeys(_IGNORING_CLASS, "rules") | dict.fromkeys(_VIEWING, "views")
+)
 # Modules that are NumPy's own: their names are annotations, and no functions.
 _NUMPY_MODULES = ("numpy.typing",)
 _OF_DERIVED = "an array's class is derived from numpy.ndarray"
 _LACKS = "not among forerun's functions"
 # NumPy's functions are meant, as they call Python once for each element, or are about NumPy itself.
 _NUMPY_NAMES = {
-    "poly": "looks at the values to find the dtype", "trim_zeros": "looks at the values to find the size",
+    "poly": "looks at the values to find the dtype",
     "fromiter": "reads Python's objects one by one", "frompyfunc": "calls Python for each element",
     "seterr": "", "geterr": "", "errstate": "", "seterrcall": "", "geterrcall": "", "set_printoptions": "",
     "get_printoptions": "", "printoptions": "", "can_cast": "", "promote_types": "",
@@ -194,7 +205,7 @@ class Modules:
         few = None if path in _MAKES else numpy_function
         found = _core.Fallback(
             _changed(path, forerun_function, numpy_function), self.calls.instead(path, numpy_function), few,
-            "dtypes" if path in _WITHOUT_CLASS else "rules" if path in _IGNORING_CLASS else "classes",
+            _DELEGATED.get(path, "classes"),
         )  # fmt: skip
         vars(found).update({name: getattr(numpy_function, name) for name in ("__doc__", "__module__")})
         vars(found)["__signature__"] = Signature(numpy_function)

@@ -324,10 +324,11 @@ PyObject* array(const DirectCall& call) {
   return with_axes_in_front(made, static_cast<int>(axes));
 }
 
-// An array of a derived class without its class, on the same memory. Null without an exception set: Python must copy
-// it.
-PyObject* without_class(PyObject* derived) {
-  const nb::object plain = nb::steal(PyArray_View(reinterpret_cast<PyArrayObject*>(derived), nullptr, &PyArray_Type));
+// An array on the memory of NumPy's array, without a derived class. Null without an exception set: Python must copy it.
+PyObject* on_same_memory(PyObject* array) {
+  const nb::object plain =
+      is_derived(array) ? nb::steal(PyArray_View(reinterpret_cast<PyArrayObject*>(array), nullptr, &PyArray_Type))
+                        : nb::borrow(array);
   if (!plain) throw PythonError{};
   Array made = shared_with_numpy(plain.ptr(), here());
   return made.storage() ? wrap(std::move(made)) : nullptr;
@@ -339,7 +340,8 @@ PyObject* copy_of(const DirectCall& call) {
   return a ? converted(call.args[0], a->layout.dtype) : new_array(call.args[0], nullptr);
 }
 
-PyObject* asarray(const DirectCall& call) {
+// shares: whether the result has the memory of NumPy's array.
+PyObject* asarray_of(const DirectCall& call, bool shares) {
   static constexpr const char* names[] = {"a", "dtype"};
   PyObject* v[2];
   if (!call.arrange(names, v) || !v[0]) return nullptr;
@@ -348,12 +350,17 @@ PyObject* asarray(const DirectCall& call) {
     if (!absent(v[1]) && !plain_dtype(v[1], &t)) return nullptr;
     return t == a->layout.dtype ? Py_NewRef(v[0]) : converted(v[0], t);
   }
-  if (numpy_rules && is_derived(v[0])) return absent(v[1]) ? without_class(v[0]) : nullptr;
+  if (shares && PyArray_Check(v[0])) return absent(v[1]) ? on_same_memory(v[0]) : nullptr;
   return is_scalar(v[0]) ? nullptr : new_array(v[0], v[1]);
 }
 
-// The same for an operand, whose class may have rules of its own: derived ones are left to the Python function.
-PyObject* operand(const DirectCall& call) { return call.n && is_derived(call.args[0]) ? nullptr : asarray(call); }
+PyObject* asarray(const DirectCall& call) { return asarray_of(call, numpy_rules); }
+
+// The same for an operand, which is read; its class may have rules of its own: derived ones are left to the Python
+// function.
+PyObject* operand(const DirectCall& call) {
+  return call.n && is_derived(call.args[0]) ? nullptr : asarray_of(call, false);
+}
 
 }  // namespace
 

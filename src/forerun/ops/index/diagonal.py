@@ -42,7 +42,7 @@ def _on_diagonal(g: Array, shape: tuple[int, ...], offset: int) -> Array:
 def diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
     """Return a view of diagonal `offset` of two axes, along a new last axis.
 
-    Writing to it writes to the array.
+    Writing to it writes to the array; by NumPy's rules the view is read-only.
 
     Parameters
     ----------
@@ -73,7 +73,8 @@ def diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> A
     """
     x = asarray(a)
     a, b = axes_of("diagonal", (axis1, axis2), x.ndim)
-    return _diagonal(transpose(x, [i for i in range(x.ndim) if i not in (a, b)] + [a, b]), offset)
+    found = _diagonal(transpose(x, [i for i in range(x.ndim) if i not in (a, b)] + [a, b]), offset)
+    return _core.read_only(found) if _core.numpy_rules() and not _core.recording() else found
 
 
 @direct("diag")

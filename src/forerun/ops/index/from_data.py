@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy
 
@@ -332,6 +332,8 @@ def trim_zeros(filt: ArrayLike, trim: str = "fb", axis: Axis = None) -> Array:
     """
     if set(trim.lower()) - {"f", "b"}:
         raise ValueError(f'trim_zeros: trim must be of "f" and "b", got {trim!r}')
+    if _core.numpy_rules() and isinstance(filt, (list, tuple)):
+        return cast("Any", numpy.trim_zeros)(filt, trim, axis)  # type: ignore[no-any-return]  # a list, too
     x = asarray(filt)
     found = numpy.nonzero(x.numpy()) if x.ndim else ()
     parts = [slice(None)] * x.ndim

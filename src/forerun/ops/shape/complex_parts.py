@@ -76,4 +76,6 @@ def imag(val: ArrayLike) -> Array:
     if x.dtype.kind == "c":
         return _imag(x)
     zeros = _core.full(x.shape, 0, x.dtype, x.device)
-    return _core.as_scalar(zeros) if _core.is_scalar(x) else zeros
+    if _core.is_scalar(x):
+        return _core.as_scalar(zeros)
+    return _core.read_only(zeros) if _core.numpy_rules() else zeros

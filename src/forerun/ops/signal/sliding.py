@@ -96,8 +96,7 @@ def sliding_window_view(
 ) -> Array:
     """Return all windows of an extent along axes, as further axes at the end.
 
-    It is a view, but of an array on the tape a copy, through which gradients flow. The windows share their elements, so
-    only single ones can be written.
+    It is a view, but of an array on the tape a copy, through which gradients flow. The windows share their elements.
 
     Parameters
     ----------
@@ -110,7 +109,7 @@ def sliding_window_view(
     subok : bool, optional
         Has no effect.
     writeable : bool, optional
-        Has no effect.
+        Whether single elements can be written by NumPy's rules. Otherwise they always can.
 
     Returns
     -------
@@ -141,4 +140,5 @@ def sliding_window_view(
             x = moveaxis(take(x, starts[:, None] + numpy.arange(n), a), a + 1, -1)
         return x
     strides = x.strides + tuple(x.strides[a] for a, _ in pairs)
-    return _core.view(x, (*places, *(n for _, n in pairs)), strides)
+    view = _core.view(x, (*places, *(n for _, n in pairs)), strides)
+    return _core.read_only(view) if _core.numpy_rules() and not writeable else view
