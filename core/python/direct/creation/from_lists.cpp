@@ -324,6 +324,14 @@ PyObject* array(const DirectCall& call) {
   return with_axes_in_front(made, static_cast<int>(axes));
 }
 
+// An array with at least n axes, new ones in front.
+template <int n>
+PyObject* at_least(const DirectCall& call) {
+  if (call.n != 1 || call.kwnames || PyArray_Check(call.args[0])) return nullptr;
+  PyObject* o = call.args[0];
+  return with_axes_in_front(plain_array(o) ? Py_NewRef(o) : new_array(o, nullptr), n);
+}
+
 // An array on the memory of NumPy's array, without a derived class. Null without an exception set: Python must copy it.
 PyObject* on_same_memory(PyObject* array) {
   const nb::object plain =
@@ -390,6 +398,8 @@ void add_direct_lists() {
   add_direct("asarray", asarray);
   add_direct("operand", operand);
   add_direct("copy_of", copy_of);
+  add_direct("atleast_1d", at_least<1>);
+  add_direct("atleast_2d", at_least<2>);
 }
 
 }  // namespace forerun

@@ -225,7 +225,7 @@ def _each(function: Callable[..., Any], arys: tuple[Any, ...]) -> Any:
 def atleast_1d(x: ArrayLike, /) -> Array: ...
 @overload
 def atleast_1d(*arys: ArrayLike) -> tuple[Array, ...]: ...
-@view_of_numpy(numpy.atleast_1d, "x", "a")
+@direct("atleast_1d")
 def atleast_1d(*arys: ArrayLike) -> Any:
     """Return an array with at least one axis: a number becomes a vector. A tuple for several.
 
@@ -252,7 +252,7 @@ def atleast_1d(*arys: ArrayLike) -> Any:
 def atleast_2d(x: ArrayLike, /) -> Array: ...
 @overload
 def atleast_2d(*arys: ArrayLike) -> tuple[Array, ...]: ...
-@view_of_numpy(numpy.atleast_2d, "x", "a")
+@direct("atleast_2d")
 def atleast_2d(*arys: ArrayLike) -> Any:
     """Return an array with at least two axes, new ones in front: a vector becomes a row. A tuple for several.
 
