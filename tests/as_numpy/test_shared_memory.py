@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy
 import pytest
+from numpy.testing import assert_array_equal
 
 from forerun import _core, hybrid, np, npx, profiler
 from forerun.testing import closed_gate
+from tests.support.engine.late_arrays import late_array
 from tests.support.processes.as_numpy_program import Run, values_with_both
 
 SHARING = """\
@@ -265,3 +267,31 @@ np.asarray(numpy.broadcast_to(large, (2, 200_000))).flags.writeable
 def test_arrays_of_libraries_are_written_and_are_indices(namespaces: list[dict[str, Any]], expression: str) -> None:
     expected, found = values_with_both(expression, namespaces, OF_LIBRARIES)
     assert found == expected
+
+
+def test_an_operation_that_reads_few_values_does_not_wait() -> None:
+    given = numpy.arange(1000.0)
+    v = _core.shared_with_numpy(given)
+    big = np.ones((100, 1000), dtype="float64")
+    with closed_gate():
+        late = big * v + v[:1]
+        given[:] = -1.0
+    assert_array_equal(late.asnumpy(), numpy.arange(1000.0) * numpy.ones((100, 1)))
+    assert_array_equal((v * 2).asnumpy(), given * 2)
+
+
+def test_an_operation_that_writes_few_values_waits() -> None:
+    given = numpy.zeros(1000)
+    v = _core.shared_with_numpy(given)
+    slow = late_array(go := threading.Event(), value=2.0, shape=(1000,), dtype="float64")
+    threading.Timer(0.05, go.set).start()
+    v += slow
+    assert_array_equal(given, numpy.full(1000, 2.0))
+
+
+def test_a_failed_value_of_shared_memory_is_no_copy() -> None:
+    v = _core.shared_with_numpy(numpy.zeros((3, 3)))
+    with pytest.raises(numpy.linalg.LinAlgError):
+        v[...] = np.linalg.inv(np.zeros((3, 3)))
+    with pytest.raises(numpy.linalg.LinAlgError):
+        (np.ones((300, 3)) @ v).wait_to_read()

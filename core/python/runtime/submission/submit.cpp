@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <utility>
@@ -113,12 +114,46 @@ class Outputs {
   const Lane* ranks_;
 };
 
+constexpr size_t kMostCopied = 1 << 16;  // bytes
+
+// A copy of the values, which are computed; null: no memory is left.
+Buffer* copy_of(const Buffer& from) {
+  Buffer* made = Buffer::make(from.bytes, from.budget);
+  made->retain();
+  if (!made->take()) return made->release(), nullptr;
+  std::memcpy(made->data(), from.data(), from.bytes);
+  made->form = from.form, made->materialized = true;
+  return made;
+}
+
+Buffer& buffer_of(const Access& a) { return *static_cast<Buffer*>(a.storage); }
+
 // Whether the op uses memory that the program may write to, without an operation, as soon as the call returns.
 bool uses_aliased(Op& op) {
   if (!Buffer::any_aliased()) [[likely]]
     return false;
   for (int i = 0; i < op.n_access; ++i)
-    if (static_cast<Buffer*>(op.access(i).storage)->aliased()) return true;
+    if (buffer_of(op.access(i)).aliased()) return true;
+  return false;
+}
+
+// The same, unless the op only reads few bytes of such memory, and gets a copy of them.
+bool needs_aliased(Op& op) {
+  if (!uses_aliased(op)) return false;
+  for (int i = 0; i < op.n_access; ++i) {
+    const Buffer& b = buffer_of(op.access(i));
+    if (b.aliased() && (op.access(i).mode != Mode::read || b.bytes > kMostCopied || !b.settled() || b.failure))
+      return true;
+  }
+  for (int i = 0; i < op.n_access; ++i) {
+    Access& a = op.access(i);
+    Buffer& known = buffer_of(a);
+    if (!known.aliased()) continue;
+    Buffer* own = copy_of(known);
+    if (!own) return true;
+    a.storage = own;
+    known.release();
+  }
   return false;
 }
 
@@ -169,7 +204,7 @@ void issue_placed(Op* op, int device, Queue::Kind kind, int memory, bool cheap) 
   }
   const bool left = synchronous && !placing && (op->elsewhere || is_behind_left_queued(*op));
   if (left) leave_queued(*op);
-  const bool waits = synchronous || uses_aliased(*op);
+  const bool waits = synchronous || needs_aliased(*op);
   if (!waits || placing || left) {
     if (engine.issue(op) % Waiter::kKeepUp == 0) engine.waiter.keep_up();
     return;
