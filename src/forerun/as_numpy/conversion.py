@@ -230,7 +230,7 @@ class Numpy:
     def of_derived(self, ufunc: numpy.ufunc, result: Any, seconds: float) -> Any:
         """Count a call of NumPy's ufunc with an operand of a derived class, and return its result; for the core."""
         self.report.fell_back(ufunc.__name__, "an operand's class is derived from numpy.ndarray", seconds)
-        return back(result)
+        return result if is_derived(result) else back(result)
 
     def operation(self, error: Exception, op: Any, inputs: Sequence[Any], out: Out, dtype: DTypeLike) -> Any:
         """Run NumPy's ufunc for an operation that has refused its operands; called by the core."""
