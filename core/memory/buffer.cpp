@@ -117,6 +117,8 @@ void Buffer::register_with(const MemoryRegistrar& registrar) const {
 void Buffer::dispose() {
   if (block_) block_->release();
   block_ = nullptr, data_ = nullptr, aliased_ = false;
+  if (std::exchange(of_scalars_, false)) [[unlikely]]
+    --n_of_scalars_;
   if (taken_on_device_) write_off();
   if (values && budget->lost.load(std::memory_order_relaxed)) [[unlikely]]
     values.release();  // the device's threads, which might be needed to release the values, are in the parent

@@ -84,6 +84,10 @@ class Buffer final : public Storage {
     adopt(block);
   }
 
+  // From now on it has the values of several scalars; there are so many such storages.
+  void share_among_scalars() { of_scalars_ = true, ++n_of_scalars_; }
+  static int64_t n_of_scalars() { return n_of_scalars_; }
+
   // The values on an accelerator, written by the last op that its lane has accepted. Used by the threads of lanes
   // alone, in the order in which ops are handed over.
   std::unique_ptr<DeviceValues> values;
@@ -101,6 +105,8 @@ class Buffer final : public Storage {
   // that issued it.
   bool aliased_ = false;
   static inline RelaxedAtomic<bool> any_aliased_;
+  bool of_scalars_ = false;
+  static inline std::atomic<int64_t> n_of_scalars_{0};
   Block* block_ = nullptr;  // null while the values are in inline_
   alignas(16) char inline_[kInline];
 };

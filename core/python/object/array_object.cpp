@@ -41,6 +41,7 @@ constexpr int kFreeScalars = 64;
 PyObject* free_scalars[kFreeScalars];
 constexpr size_t kMostScalarBytes = 16;
 int n_free_scalars = 0, n_owners = 0;  // n_owners: all scalars with a storage that is reused
+int64_t n_sharing = 0;                 // scalars that share storages
 // The storage in which the next scalars beyond those have their values, one after the other; or null. A list of many
 // scalars then takes a third of the memory.
 Buffer* shared_storage = nullptr;
@@ -58,7 +59,7 @@ inline PyObject* wrapped_as(PyTypeObject* type, Given&&... array) {
   }
   ArrayObject* a = as_array(self);
   a->weak = a->node = nullptr;
-  a->index = 0, a->tracked = a->owner = false;
+  a->index = 0, a->tracked = a->owner = a->shares = false;
   new (&a->array) Array(std::forward<Given>(array)...);
   a->device = a->array.storage() ? device_of(a->array) : 0;
   return self;
@@ -93,11 +94,14 @@ PyObject* make_sharing_scalar(DType dtype, MemoryBudget* budget) {
   if (!fits || shared_bytes + bytes > Storage::kInline) {
     drop_shared_storage();
     shared_storage = storage_of_scalars(Storage::kInline, budget);
+    shared_storage->share_among_scalars();
     shared_storage->retain_handle();
     shared_bytes = 0;
   }
   PyObject* self = wrapped_as(scalar_types[static_cast<int>(dtype)], shared_storage, dtype, shared_bytes);
-  if (self) shared_bytes += bytes;
+  if (!self) return nullptr;
+  shared_bytes += bytes;
+  as_array(self)->shares = true, ++n_sharing;
   return self;
 }
 
@@ -185,6 +189,7 @@ void free_array(PyObject* self) {
   Py_CLEAR(a->node);  // nodes hold their inputs in tuples, which unwind long chains without deep recursion
   PyTypeObject* type = Py_TYPE(self);
   const bool plain = has_no_members(type);
+  if (std::exchange(a->shares, false)) --n_sharing;
   const bool reused = plain && is_scalar(self) && n_free_scalars < kFreeScalars && has_reusable_storage(*a);
   if (a->owner != reused) n_owners += reused ? 1 : -1;
   if (a->owner = reused; reused) {
@@ -220,7 +225,7 @@ void trim_objects() {
 }
 
 int64_t kept_with_storage() {
-  int64_t n = n_free_scalars + (shared_storage != nullptr);
+  int64_t n = n_free_scalars + Buffer::n_of_scalars() - n_sharing;
   for (PyObject* kept : kept_truths) n += kept != nullptr;
   return n;
 }

@@ -15,6 +15,7 @@ struct ArrayObject {
   int device;
   bool tracked;   // by the garbage collector
   bool owner;     // a scalar with a storage of its own, which is reused
+  bool shares;    // a scalar made in a storage of several scalars
   int64_t index;  // which output of the node
   Array array;    // no storage: an array whose value was not kept
 };
@@ -42,7 +43,8 @@ PyObject* scalar_at_once(DType dtype, MemoryBudget* budget, const void* value);
 // The scalar True or False, made without an operation; for one budget always the same two objects.
 PyObject* truth_at_once(bool value, MemoryBudget* budget);
 void forget_truth(PyObject* scalar);  // called for a scalar that is about to become an array
-// Returns the memory of cached objects to Python; kept_with_storage(): how many of them have a storage.
+// Returns the memory of cached objects to Python; kept_with_storage(): how many of them have a storage, if each scalar
+// in use counts as one.
 void trim_objects();
 int64_t kept_with_storage();
 void set_node(ArrayObject* array, PyObject* node, int64_t index);

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import itertools
+import os
+from pathlib import Path
 
 import numpy
 import pytest
@@ -22,12 +24,20 @@ def scalars_of(x: np.ndarray) -> list[np.ndarray]:
     return [x[i] for i in range(len(x))]
 
 
-def test_eight_scalars_share_a_storage() -> None:
-    before = resource_counts()
-    kept = scalars_of(np.arange(float(MANY)))
-    made = resource_counts()["storages"] - before["storages"]
-    assert made < MANY / 4
-    del kept
+def resident_bytes() -> int:
+    """Return how much memory the process has."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def test_scalars_share_storages() -> None:
+    """A storage alone has 448 bytes."""
+    before, x = resource_counts(), np.arange(200_000.0)
+    _core.empty_cache()
+    least = resident_bytes()
+    kept = scalars_of(x)
+    assert resident_bytes() - least < 400 * len(kept)
+    assert resource_counts()["storages"] >= before["storages"] + len(kept), "each counts as one"
+    del kept, x
     assert not leaks(before)
 
 
