@@ -39,12 +39,8 @@ bool of_one_loop(const UfuncObject* u, PyObject* const* inputs, Py_ssize_t n) {
 
 // Whether it is of a class derived from NumPy's array that has no ufuncs of its own.
 bool leaves_it_to_numpy(PyObject* o) {
-  if (!is_derived(o)) return false;
   static PyObject* const name = PyUnicode_InternFromString("__array_ufunc__");
-  const nb::object own = nb::steal(PyObject_GetAttr(reinterpret_cast<PyObject*>(Py_TYPE(o)), name));
-  static PyObject* const numpys = PyObject_GetAttr(reinterpret_cast<PyObject*>(&PyArray_Type), name);
-  if (!own) PyErr_Clear();
-  return own.ptr() == numpys;
+  return is_derived(o) && has_numpys(o, name);
 }
 
 // NumPy's ufunc, with the values of the arrays among the operands.

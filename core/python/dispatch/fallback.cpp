@@ -100,10 +100,7 @@ bool is_numpys(PyObject* o, int depth = 0) {
 // Whether the class of an array has rules of its own for NumPy's functions.
 bool has_rules(PyObject* derived) {
   static PyObject* const name = PyUnicode_InternFromString("__array_function__");
-  static PyObject* const numpys = PyObject_GetAttr(reinterpret_cast<PyObject*>(&PyArray_Type), name);
-  const nb::object own = nb::steal(PyObject_GetAttr(reinterpret_cast<PyObject*>(Py_TYPE(derived)), name));
-  if (!own) PyErr_Clear();
-  return own.ptr() != numpys;
+  return !has_numpys(derived, name);
 }
 
 bool is_for_numpy(const FallbackObject* self, PyObject* const* args, Py_ssize_t n) {
@@ -261,6 +258,15 @@ bool are_numpy_arrays(PyObject* const* args, Py_ssize_t n) {
     some = true;
   }
   return some;
+}
+
+bool has_numpys(PyObject* derived, PyObject* method) {
+  const auto of_class = [method](PyTypeObject* type) {
+    return nb::steal(PyObject_GetAttr(reinterpret_cast<PyObject*>(type), method));
+  };
+  const nb::object own = of_class(Py_TYPE(derived)), numpys = of_class(&PyArray_Type);
+  if (!own || !numpys) PyErr_Clear();
+  return own.ptr() == numpys.ptr();
 }
 
 PyTypeObject* make_fallback_type() { return reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec)); }

@@ -13,7 +13,8 @@ namespace forerun {
 // class it is a method. An optional third function, NumPy's, is called instead if arguments are NumPy's, as described
 // below. With "dtypes" as fourth argument, the other function is called without a try of the first, with None for the
 // exception, if an argument has a dtype that only NumPy has, as text; with "classes" also if its class is derived from
-// NumPy's array.
+// NumPy's array; with "rules" only if such a class has rules for functions; with "views" as with "classes", and the
+// function gets arrays on the memory of NumPy's.
 PyTypeObject* make_fallback_type();
 
 // The positional arguments of a call, and the keyword arguments, as a tuple and a dict; null with an exception set.
@@ -34,5 +35,8 @@ PyObject* call_fallback(PyObject* op, PyObject* const* inputs, Py_ssize_t n, PyO
 // The same for operators and indices, by the name of the function for them. If no exception is set, as Python has yet
 // to try the other operand, the result is NotImplemented in place of null.
 PyObject* syntax_fallback(const char* name, std::initializer_list<PyObject*> operands, PyObject* out = nullptr);
+
+// Whether the class of an array derived from NumPy's has NumPy's own method.
+bool has_numpys(PyObject* derived, PyObject* method);
 
 }  // namespace forerun
