@@ -453,11 +453,18 @@ def _functions(calls: Numpy) -> Callable[..., Any]:
     """
 
     def array_function(self: Any, func: Any, types: Iterable[type], args: Any, kwargs: Any) -> Any:
-        if any(has_override(kind, "__array_function__") for kind in types):
+        if any(map(_overrides_functions, types)):
             return NotImplemented
         return calls.called(func.__name__, func, args, kwargs)
 
     return array_function
+
+
+@functools.cache
+def _overrides_functions(kind: type) -> bool:
+    """Return whether a class has an `__array_function__` of its own, as classes derived from NumPy's mostly do not."""
+    inherits = getattr(kind, "__array_function__", None) is numpy.ndarray.__array_function__
+    return not inherits and has_override(kind, "__array_function__")
 
 
 def _leaves_it_to_numpy(x: Any) -> bool:
