@@ -198,6 +198,8 @@ f.view(np.ndarray), f.view(type=np.ndarray), f.view('i8', np.ndarray), f.view(ty
 [isinstance(u, np.ufunc) for u in (np.add, np.sum, np.clip, len, 3)], np.ufunc.outer.__name__, hasattr(np.ufunc, 'no')
 (lambda p: [p.loads(p.dumps(f))([1, 2], 2) for f in (np.ma.masked_equal, np.polyval)])(__import__('pickle'))
 np.where.__doc__[:20], np.linalg.norm.__doc__[:20], f.sum.__doc__[:20]
+(lambda d: d.execute('select ?, ?, typeof(?)', (f[1], x[1, 1], f.sum())).fetchall())(__import__('sqlite3').connect(''))
+(lambda d: d.execute('select ?, ?', (x[0, 0] > 1, f.astype('f')[3])).fetchall())(__import__('sqlite3').connect(''))
 f.sum().astype('timedelta64'), f.sum().astype('U4'), f.sum().view('M8[s]'), f.sum().byteswap()
 """
 
