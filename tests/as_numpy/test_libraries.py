@@ -22,6 +22,7 @@ from tests.support.processes.as_numpy_program import Run, numpy_replaced
 
 GIVEN = """\
 import numpy as np, pandas as pd
+from collections import OrderedDict, defaultdict
 df = pd.DataFrame({'a': [3.0, 1.0, 2.0], 'b': [1, 2, 3]}, index=[10, 20, 30])
 s = df['a'].copy()
 x, k, j = np.array([0.1, 0.9, 0.8]), np.array([10, 20, 30]), np.array([0, 2])
@@ -56,6 +57,8 @@ df.drop(k[:2])
 df.take(j)
 df.head(i)
 df.assign(c=x)
+df.pipe(lambda d, o: pd.DataFrame(o, index=[1, 2]).dtypes, OrderedDict(a=x[0], b=[x[1], x[2]]))
+df.pipe(lambda d, o: (pd.Series(o), o["new"], type(o).__name__), defaultdict(int, {k[0]: x[0]}))
 df.query('a>@x[0]')
 df.set_index(k)
 df.reindex(k[::-1])

@@ -193,11 +193,14 @@ hasattr(f, '_repr_html_'), hasattr(f.sum(), '_repr_html_')
 np.linalg.svd(np.eye(2), compute_uv=False), np.linalg.qr(np.eye(2), 'r'), np.linalg.qr(np.eye(2), 'raw')
 (lambda a, b: (np.modf(f, a, b)[0] is a, np.frexp(f, a)[0] is a, a, b))(f.copy(), f.copy())
 f.view(np.ndarray), f.view(type=np.ndarray), f.view('i8', np.ndarray), f.view(type(f))
+[f.sum().view(*given) for given in ((), (np.ndarray,), ('i8',), ('f8', np.ndarray))], f.sum().view(type=np.ndarray)
 (lambda v: (v.view(np.ndarray).fill(3), v))(f.copy()), f.view(np.float64, type=np.ndarray).dtype
 [(isinstance(u, np.ufunc), u.nin, u.nout, u.signature) for u in (np.modf, np.frexp, np.divmod, np.matmul, np.ldexp)]
 [isinstance(u, np.ufunc) for u in (np.add, np.sum, np.clip, len, 3)], np.ufunc.outer.__name__, hasattr(np.ufunc, 'no')
 (lambda p: [p.loads(p.dumps(f))([1, 2], 2) for f in (np.ma.masked_equal, np.polyval)])(__import__('pickle'))
 np.where.__doc__[:20], np.linalg.norm.__doc__[:20], f.sum.__doc__[:20]
+(lambda d: d.execute('select ?, ?, typeof(?)', (f[1], x[1, 1], f.sum())).fetchall())(__import__('sqlite3').connect(''))
+(lambda d: d.execute('select ?, ?', (x[0, 0] > 1, f.astype('f')[3])).fetchall())(__import__('sqlite3').connect(''))
 f.sum().astype('timedelta64'), f.sum().astype('U4'), f.sum().view('M8[s]'), f.sum().byteswap()
 """
 

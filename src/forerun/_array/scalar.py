@@ -66,6 +66,11 @@ class scalar(ndarray):
     def __format__(self, spec: str) -> str:
         return super().__format__(spec)
 
+    def __conform__(self, protocol: type) -> float | None:
+        """Return a number of float64 as a float for a statement of `sqlite3`, which would write others' bytes."""
+        is_double = protocol.__name__ == "PrepareProtocol" and self.dtype == numpy.float64
+        return float(self.item()) if is_double else None
+
     def __round__(self, decimals: int | None = None) -> Any:
         return round(self.item()) if decimals is None else self.round(decimals)
 

@@ -369,13 +369,16 @@ def _view(calls: Numpy) -> Callable[..., Any]:
 
     def view(self: np.ndarray, *args: object, **kwargs: object) -> Any:
         """Return a view: of the same elements, of the same bytes with another dtype, or of a derived class."""
+        if len(args) == 1 and not kwargs and (args[0] is np.ndarray or args[0] is numpy.ndarray):
+            return self[()] if _core.is_scalar(self) else self[...]  # derived classes ask for it with each operation
         if any(kind is np.ndarray or kind is numpy.ndarray for kind in (*args, *kwargs.values())):
             args = tuple(kind for kind in args if kind is not np.ndarray and kind is not numpy.ndarray)
             kwargs = {key: x for key, x in kwargs.items() if key != "type"}
         if any(map(_is_numpys, (*args, *kwargs.values()))):
             why = "a class derived from numpy.ndarray, or a dtype that only NumPy has"
             return calls.call("ndarray.view", numpy_view, (aliased(self), *args), kwargs, why)
-        return own(self, *args, **kwargs)
+        found = own(self, *args, **kwargs)
+        return _core.as_scalar(found) if _core.is_scalar(self) and isinstance(found, _core.Array) else found
 
     return view
 
@@ -453,11 +456,18 @@ def _functions(calls: Numpy) -> Callable[..., Any]:
     """
 
     def array_function(self: Any, func: Any, types: Iterable[type], args: Any, kwargs: Any) -> Any:
-        if any(has_override(kind, "__array_function__") for kind in types):
+        if any(map(_overrides_functions, types)):
             return NotImplemented
         return calls.called(func.__name__, func, args, kwargs)
 
     return array_function
+
+
+@functools.cache
+def _overrides_functions(kind: type) -> bool:
+    """Return whether a class has an `__array_function__` of its own, as classes derived from NumPy's mostly do not."""
+    inherits = getattr(kind, "__array_function__", None) is numpy.ndarray.__array_function__
+    return not inherits and has_override(kind, "__array_function__")
 
 
 def _leaves_it_to_numpy(x: Any) -> bool:

@@ -6,6 +6,7 @@ import functools
 import operator
 import time
 import types
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -25,11 +26,12 @@ if TYPE_CHECKING:
 
 
 __all__ = [
-    "Numpy", "aliased", "as_forerun", "back", "by_name", "delivered", "each_inside", "first_line", "is_derived",
-    "named", "pickled_by_name", "unpickled", "values",
+    "DICTS", "Numpy", "aliased", "as_forerun", "back", "by_name", "delivered", "each_inside", "first_line",
+    "is_derived", "named", "pickled_by_name", "same_dict", "unpickled", "values",
 ]  # fmt: skip
 
 _PYTHONS = frozenset((bool, int, float, complex, str, bytes, type(None)))  # of which lists are passed as they are
+DICTS = frozenset((dict, OrderedDict, defaultdict))  # of which the values are converted
 _NUMPYS = "arguments have a dtype or a class that only NumPy has"
 _LARGE = 4096  # elements from which an array is taken over instead of copied
 # Functions that write into their first argument.
@@ -46,19 +48,36 @@ _MAKERS = ("array", "asarray", "asanyarray")
 def each_inside(x: Any, convert: Callable[[Any], Any]) -> Any:
     """Return a list, tuple, named tuple or dict with its values converted; other objects as they are.
 
+    Of the classes derived from dict, this applies to those of `collections` that are made of items alone or with a
+    factory: `OrderedDict` and `defaultdict`.
+
     >>> each_inside({"a": (1, 2)}, lambda pair: each_inside(pair, str))
     {'a': ('1', '2')}
     """
     if type(x) in (list, tuple):
         return type(x)([convert(v) for v in x])
-    if type(x) is dict:
-        return {k: convert(v) for k, v in x.items()}
+    if type(x) in DICTS:
+        return same_dict(x, {k: convert(v) for k, v in x.items()})
     if isinstance(x, tuple) and hasattr(x, "_fields"):
         found = tuple(map(convert, x))
         if all(map(operator.is_, found, x)):
             return x
         return type(x)(*found) if hasattr(x, "_make") else found  # others need more than their fields
     return x
+
+
+def same_dict(x: Any, items: dict[Any, Any]) -> Any:
+    """Return the items as a dict of the class of x, one of `DICTS`; x itself if it is derived and has these items.
+
+    >>> from collections import OrderedDict
+    >>> same_dict(OrderedDict(a=1), {"a": 2})
+    OrderedDict([('a', 2)])
+    """
+    if type(x) is dict:
+        return items
+    if len(items) == len(x) and all(k in items and items[k] is v for k, v in x.items()):
+        return x
+    return defaultdict(x.default_factory, items) if type(x) is defaultdict else OrderedDict(items)
 
 
 def values(x: Any, writable: bool = False) -> Any:

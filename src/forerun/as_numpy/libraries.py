@@ -19,7 +19,7 @@ import numpy
 from ..ops._base import core as _core
 from ..ops._base.primitive import direct
 from . import compiled
-from .conversion import aliased, each_inside, values
+from .conversion import DICTS, aliased, each_inside, same_dict, values
 
 __all__ = ["ADAPTED", "Libraries"]
 
@@ -188,8 +188,8 @@ class Libraries:
         kind = type(x)
         if kind in (list, tuple):
             return each_inside(x, functools.partial(self.values, given=given))
-        if kind is dict:
-            return {self.values(k): self.values(v, given) for k, v in x.items()}
+        if kind in DICTS:
+            return same_dict(x, {self.values(k): self.values(v, given) for k, v in x.items()})
         if kind is slice:
             return slice(self.values(x.start), self.values(x.stop), self.values(x.step))
         if isinstance(x, _core.Ufunc):
