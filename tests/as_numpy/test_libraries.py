@@ -58,6 +58,7 @@ df.take(j)
 df.head(i)
 df.assign(c=x)
 df.pipe(lambda d, o: pd.DataFrame(o, index=[1, 2]).dtypes, OrderedDict(a=x[0], b=[x[1], x[2]]))
+pd.DataFrame(OrderedDict(a=x[0], b=x[0] * 2), index=[1, 2]).dtypes
 df.pipe(lambda d, o: (pd.Series(o), o["new"], type(o).__name__), defaultdict(int, {k[0]: x[0]}))
 df.query('a>@x[0]')
 df.set_index(k)

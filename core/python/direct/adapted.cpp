@@ -34,7 +34,7 @@ bool needs_conversion(PyObject* o, int depth) {
     PyObject* const ends[] = {slice->start, slice->stop, slice->step};
     return any_needs_conversion(ends, 3, 0);
   }
-  if (!PyDict_CheckExact(o)) return false;
+  if (!PyDict_Check(o)) return false;
   PyObject *key, *value;
   for (Py_ssize_t at = 0; PyDict_Next(o, &at, &key, &value);)
     if (needs_conversion(key, 0) || needs_conversion(value, depth - 1)) return true;

@@ -94,13 +94,15 @@ def _finalizing(method: FunctionType) -> Callable[..., Any]:
 
 
 def _wrapping(method: FunctionType) -> Callable[..., Any]:
-    """Return `__array_wrap__` that gets forerun's array, which the program may view as the class that it knows."""
+    """Return `__array_wrap__` that gets forerun's array on the same memory, which the program may view as its class."""
 
     @functools.wraps(method)
     def wrap(self: object, array: Any, *args: object, **kwargs: object) -> object:
-        given = _as_programs(array)
-        found = method(self, given, *args, **kwargs)
-        return _written((array,), {id(array): given}, found)
+        shared = _core.shared_with_numpy(array) if type(array) is numpy.ndarray else None
+        if shared is None:
+            return method(self, array, *args, **kwargs)
+        found = method(self, shared, *args, **kwargs)
+        return array if found is shared else found
 
     return wrap
 
