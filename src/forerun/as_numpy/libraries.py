@@ -216,7 +216,7 @@ def _setting(function: Callable[[Any, str, Any], None]) -> Callable[[Any, str, A
 
     def set_attribute(args: tuple[Any, str, Any], kwargs: dict[str, Any]) -> None:
         instance, name, value = args
-        function(instance, name, aliased(value))
+        function(instance, name, aliased(value), **kwargs)
 
     adapted: Callable[..., None] = direct("adapted", set_attribute)(function)
     return adapted

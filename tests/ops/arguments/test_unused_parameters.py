@@ -80,7 +80,6 @@ IGNORED = {
     "ops/statistics/quantile.py:*.overwrite_input": "a permission, which is not used",
     "ops/sort/unique.py:unique.sorted": "a permission to give values in any order; they are sorted",
     "*get_state.legacy": "another form of the same state; forerun's has one form, which `set_state` takes",
-    "ops/signal/sliding.py:sliding_window_view.writeable": "views have no flag of their own",
     "gluon/data/batchify.py:*.__init__.use_shared_mem": "where memory lies; the values are the same",
     "gluon/data/loader.py:DataLoader.__init__.pin_*": "where memory lies; the values are the same",
     "torch/utils/data.py:DataLoader.__init__.pin_memory": "where memory lies; the values are the same",
