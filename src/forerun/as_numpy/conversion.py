@@ -40,9 +40,7 @@ WRITERS = {
 }  # fmt: skip
 
 _VIEWS = ("ma.array", "ma.asarray", "ma.asanyarray")  # they return views of their argument, without a copy
-
-
-_MAKERS = ("array", "asarray", "asanyarray")
+_MAKERS = ("array", "asarray", "asanyarray")  # with the dtype object they make arrays of objects
 
 
 def each_inside(x: Any, convert: Callable[[Any], Any]) -> Any:

@@ -60,8 +60,8 @@ _VIEWING = (
     "atleast_1d", "atleast_2d", "atleast_3d", "array_split", "broadcast_arrays", "broadcast_to", "diag", "diagonal",
     "dsplit", "expand_dims", "flip", "fliplr", "flipud", "hsplit", "imag", "lib.stride_tricks.as_strided",
     "lib.stride_tricks.sliding_window_view", "linalg.diagonal", "linalg.matrix_transpose", "matrix_transpose",
-    "moveaxis", "nan_to_num", "permute_dims", "real", "rollaxis", "rot90", "split", "squeeze", "swapaxes", "transpose",
-    "trim_zeros", "unstack", "vsplit",
+    "moveaxis", "nan_to_num", "permute_dims", "ravel", "real", "reshape", "rollaxis", "rot90", "split", "squeeze",
+    "swapaxes", "transpose", "trim_zeros", "unstack", "vsplit",
 )  # fmt: skip
 _DELEGATED = (
     dict.fromkeys(_WITHOUT_CLASS, "dtypes") | dict.fromkeys(_IGNORING_CLASS, "rules") | dict.fromkeys(_VIEWING, "views")

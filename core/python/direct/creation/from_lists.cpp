@@ -93,15 +93,21 @@ bool flatten(PyObject* list, int depth, Dims& shape, std::vector<PyObject*>& lea
   return true;
 }
 
+// The dtype that NumPy gives one of Python's real numbers. False: it is another object, or too large.
+bool dtype_of_number(PyObject* o, DType* t) {
+  if (PyBool_Check(o)) return *t = DType::b1, true;
+  if (PyFloat_CheckExact(o)) return *t = DType::f64, true;
+  int overflow = 0;
+  if (!plain_int(o)) return false;
+  PyLong_AsLongAndOverflow(o, &overflow);
+  return *t = DType::i64, !overflow;
+}
+
 // The dtype that NumPy gives a number, if an array of dtype `want` can hold it without a loss that must be reported:
 // bool, int64 or float64. False: it is another object.
 bool kind_of(PyObject* o, DType want, DType* kind) {
   if (is_float(o, want)) return *kind = DType::f64, fits_float(PyFloat_AS_DOUBLE(o));
-  if (PyBool_Check(o)) return *kind = DType::b1, true;
-  int overflow = 0;
-  if (!plain_int(o)) return false;
-  PyLong_AsLongAndOverflow(o, &overflow);
-  return *kind = DType::i64, !overflow;
+  return dtype_of_number(o, kind);
 }
 
 template <class T>
@@ -151,14 +157,8 @@ bool joins(DType t, PyObject* number) {
 // The dtype of an array without axes, or the one that NumPy gives a number. False: it is another object.
 bool dtype_of_leaf(PyObject* leaf, DType* t) {
   if (const Array* one = plain_values(leaf)) return *t = one->layout.dtype, one->layout.ndim() == 0;
-  if (PyBool_Check(leaf)) return *t = DType::b1, true;
-  if (PyFloat_CheckExact(leaf)) return *t = DType::f64, true;
+  if (dtype_of_number(leaf, t)) return true;
   if (PyComplex_CheckExact(leaf)) return *t = DType::c128, true;
-  if (PyLong_CheckExact(leaf)) {
-    int overflow = 0;
-    PyLong_AsLongAndOverflow(leaf, &overflow);
-    return *t = DType::i64, !overflow;
-  }
   if (!PyArray_CheckScalar(leaf)) return false;
   const nb::object dtype = nb::steal(reinterpret_cast<PyObject*>(PyArray_DescrFromScalar(leaf)));
   bool known = false;

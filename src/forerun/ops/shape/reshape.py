@@ -61,8 +61,8 @@ def reshape(a: ArrayLike, /, shape: Shape, order: str = "C", *, copy: bool | Non
     ([[0, 1, 2], [3, 4, 5]], [[0, 2, 4], [1, 3, 5]])
     """
     if order == "C" and copy is None:
-        return _reshape(_on_memory(a), shape)
-    x = _on_memory(a)
+        return _reshape(asarray(a), shape)
+    x = asarray(a)
     check_choice("reshape", "order", order, ("C", "F", "A"))
     if order == "F" or (order == "A" and fortran(x)):
         extents = extents_of("reshape", "shape", shape)
@@ -106,7 +106,7 @@ def ravel(a: ArrayLike, order: str = "C") -> Array:
     >>> np.shares_memory(np.ravel(x), x), np.shares_memory(np.ravel(x[::2]), x)
     (True, False)
     """
-    x = _on_memory(a)
+    x = asarray(a)
     if order != "C":
         check_choice("ravel", "order", order, ("C", "F", "A", "K"))
         if order == "K":
@@ -302,9 +302,3 @@ def atleast_3d(*arys: ArrayLike) -> Any:
     (1, 2, 1)
     """
     return _each(lambda x: x if x.ndim > 2 else reshape(atleast_2d(x), (*atleast_2d(x).shape, 1)), arys)
-
-
-def _on_memory(a: ArrayLike) -> Array:
-    """Return an array, by NumPy's rules on the memory of NumPy's array: the views of it are views of that one."""
-    shared = _core.shared_with_numpy(a) if type(a) is numpy.ndarray and _core.numpy_rules() else None
-    return asarray(a) if shared is None else shared
