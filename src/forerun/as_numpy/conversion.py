@@ -40,7 +40,6 @@ WRITERS = {
 }  # fmt: skip
 
 _VIEWS = ("ma.array", "ma.asarray", "ma.asanyarray")  # they return views of their argument, without a copy
-_MAKERS = ("array", "asarray", "asanyarray")  # with the dtype object they make arrays of objects
 
 
 def each_inside(x: Any, convert: Callable[[Any], Any]) -> Any:
@@ -197,11 +196,6 @@ class Numpy:
         self, name: str, numpy_function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> Any:
         """Call it in the same way, but return NumPy's arrays, except those given as `out`."""
-        if not kwargs and _is_plain(name):
-            given = values(args)
-            result = numpy_function(*given)
-            seen = is_derived(result) and _is_view(result, args, given)
-            return numpy_function(*map(aliased, args)) if seen else result
         out, target = kwargs.get("out"), None
         if name.rpartition(".")[2] in WRITERS and args:
             target = args[0]
@@ -258,15 +252,9 @@ class Numpy:
         return self.call(ufunc.__name__, ufunc, inputs, kwargs, first_line(error))
 
 
-@functools.cache
-def _is_plain(name: str) -> bool:
-    """Return whether a function takes its arguments' values, writes to none of them and makes no array of objects."""
-    return name.rpartition(".")[2] not in WRITERS and name not in (*_VIEWS, *_MAKERS)
-
-
 def _makes_objects(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
     """Return whether a call makes an array of objects: forerun arrays among them remain the objects that they are."""
-    if name not in _MAKERS:
+    if name not in ("array", "asarray", "asanyarray"):
         return False
     dtype = kwargs.get("dtype", args[1] if len(args) > 1 else None)
     return dtype is object or (isinstance(dtype, (str, numpy.dtype)) and dtype == "O")
