@@ -93,7 +93,7 @@ class Engine {
   DeviceTable devices{ring};
   DependencyGraph graph{ring, notifier, recorder, failures};
   Scheduler scheduler{ring, producer, devices, graph, failures, notifier, recorder, passes};
-  WorkerPool pool{mutex_, devices, ring, scheduler};
+  WorkerPool pool{mutex_, devices, ring, producer, scheduler};
   ReliefWorker relief{mutex_, pool, notifier};
   Executor executor{mutex_, pool, failures, recorder};
   Dispatcher dispatcher{mutex_, ring, producer, graph, notifier, scheduler, pool, relief, executor};

@@ -1,20 +1,21 @@
 """Submission and wake-up: an op that is submitted runs, whatever the workers do at that time: sleep, with or without a
 time limit, look for work, or work.
 
-Code: Engine::issue (engine.cpp); wake, start_all, sleep, wake_others, wake_for_leftovers (worker_pool.cpp); serve,
-finish_and_fetch (dispatcher.cpp); plan, pick (scheduler.cpp). Fields of the same names: next_ (`head`), planned_,
-cost_ beyond planned_cost_ (`unseen_cost`), slots_, gave_way_, and the queue's sleeping, `timed_waits`, searching and
-called. `asleep` are the threads in Queue::parked, any of which may be woken.
+Code: Engine::issue (engine.cpp); wake, start_all, sleep, wake_others, wake_for_leftovers, awake (worker_pool.cpp);
+serve, finish_and_fetch (dispatcher.cpp); plan, pick (scheduler.cpp); leave_work, stops_looking (producer.h). Fields of
+the same names: next_ (`head`), planned_, cost_ beyond planned_cost_ (`unseen_cost`), slots_, gave_way_, looking_,
+left_ (`left_work`), and the queue's sleeping, `timed_waits`, searching and called. `asleep` are the threads in
+Queue::parked, any of which may be woken.
 
-Memory orders. next_, sleeping, searching, called, `timed_waits` are seq_cst in the code where one side writes one and
-then reads another (a number, then the parked; sleeping, then the numbers): as here. planned_ is relaxed and
+Memory orders. next_, sleeping, searching, called, `timed_waits`, looking_, left_ are seq_cst in the code where one side
+writes one and then reads another (a number, then the parked; sleeping, then the numbers): as here. planned_ is relaxed and
 written under the lock; a thread without the lock that sees an old value sees too much fresh work, and requests
 an unnecessary look. A slot is stored with release and loaded with acquire: it carries the op; a planning thread that
 does not see it yet leaves the rest of the ring as fresh work. cost_ is relaxed and may lose one of two simultaneous
 additions: only the wake-up of a worker in a timed wait depends on it, and that worker looks by itself (`lean`).
 
-Left out: let_submit and spin, which only let time pass without the lock between two looks; several queues, except
-`Other`.
+Left out: let_submit and spin, which only let time pass without the lock between two looks (a worker that leaves
+this to another one sleeps for a limited time, and looks again); several queues, except `Other`.
 """
 
 from __future__ import annotations
@@ -87,10 +88,44 @@ def tell(s: Any) -> None:
         notify_one(s, "asleep")
 
 
-def wake_others(s: Any, model: Wake, mine: bool, changed: bool) -> None:
-    """WorkerPool::wake_others, for this queue: `mine` if the caller serves it and took work that is worth a wake-up."""
-    if s.busy < model.cores and s.ready and s.sleeping > 0 and s.started and (mine or changed):
+def awake(s: Any, model: Wake) -> int:
+    """WorkerPool::awake, once the workers have been started."""
+    return int(model.workers - s.sleeping + s.looking)
+
+
+def wake_others(s: Any, me: Any, model: Wake, wanted: bool, then: str) -> str:
+    """WorkerPool::wake_others, for this queue, and the unlock after it; the step after these is `then`. `wanted`:
+    something has changed, or the caller has taken work that is worth a wake-up.
+    """
+    if s.busy < model.cores and s.ready and s.sleeping > 0 and s.started and wanted:
+        if awake(s, model) >= model.cores:
+            me.then = then
+            return "leave_work" if model.broken != "looks_first" else "still_look"
         notify_one(s, "asleep")
+    unlock(s)
+    return then
+
+
+class Waker(Program):
+    """The steps of Producer::leave_work, in which other threads may stop looking."""
+
+    model: Wake
+
+    def leave_work(self, s: Any, me: Any) -> str:
+        s.left_work = True
+        return "still_look" if self.model.broken != "looks_first" else self.leave(s, me)
+
+    def still_look(self, s: Any, me: Any) -> str:
+        if not s.looking:
+            notify_one(s, "asleep")
+        elif self.model.broken == "looks_first":
+            return "leave_work"
+        return self.leave(s, me)
+
+    def leave(self, s: Any, me: Any) -> str:
+        then, me.then = str(me.then), ""
+        unlock(s)
+        return then
 
 
 def plan(s: Any, last: int) -> None:
@@ -108,13 +143,14 @@ def enter(s: Any, me: Any, number: int, then: str) -> str | None:
     return then
 
 
-class Worker(Program):
+class Worker(Waker):
     """Dispatcher::serve and the functions that it calls: finish_and_fetch, plan, sleep. Created when started."""
 
     serves = True
 
     def __init__(self, name: str, model: Wake) -> None:
         super().__init__(name, "born", op=-1, last=0, timeouts=0, timed=False, changed=False, worked=False, left=False)
+        self.own["then"] = ""
         self.model = model
 
     def born(self, s: Any, me: Any) -> str | None:
@@ -136,7 +172,8 @@ class Worker(Program):
     def find(self, s: Any, me: Any) -> str:
         """Scheduler::pick, with the lock held."""
         s.gave_way = False
-        me.left = self.model.left_to_helper(s, me)
+        crowded = s.looking > 0 and awake(s, self.model) > self.model.cores
+        me.left = crowded or self.model.left_to_helper(s, me)
         if s.ready and not me.left:
             if s.busy > 0 and s.busy + 1 == self.model.cores and s.seen_head != s.head:
                 s.seen_head, s.gave_way = s.head, True  # issuing(): it needs the core
@@ -144,10 +181,8 @@ class Worker(Program):
                 me.op = min(s.ready)
                 s.ready -= {me.op}
                 s.busy += 1
-                wake_others(s, self.model, True, me.changed)
                 me.changed, me.timeouts = False, 0
-                unlock(s)
-                return "away"
+                return wake_others(s, me, self.model, True, "away")
         return "look"
 
     def look(self, s: Any, me: Any) -> str:  # fresh_work()
@@ -254,13 +289,14 @@ class Worker(Program):
         return "enter"
 
 
-class Helper(Program):
+class Helper(Waker):
     """A thread that waits: it tries to run small ops, although no small ops exist (settle_small), and leaves planned
     ops to itself; it helps once (Waiter::wait_until), or is interrupted before; then it continues the program.
     """
 
     def __init__(self, name: str, model: Wake) -> None:
-        super().__init__(name, "tries", last=0, op=-1, rest=False, left=False)
+        start = "begins_to_look" if model.in_vain else "tries"
+        super().__init__(name, start, last=0, op=-1, rest=False, left=False, then="")
         self.model = model
 
     def tries(self, s: Any, me: Any) -> str | None:
@@ -277,7 +313,11 @@ class Helper(Program):
 
     def comes(self, s: Any, me: Any) -> str:
         s.helping += 1
-        return "enter"
+        return "begins_to_look"
+
+    def begins_to_look(self, s: Any, me: Any) -> str:
+        s.looking += not self.model.tiny
+        return "stops_looking" if self.model.in_vain else "enter"
 
     def enter(self, s: Any, me: Any) -> str | None:
         return enter(s, me, self.number, "take")
@@ -289,9 +329,7 @@ class Helper(Program):
             me.op = min(s.ready)
             s.ready -= {me.op}
             s.busy += 1
-        wake_others(s, self.model, False, True)  # mine == nullptr: wherever there is work
-        unlock(s)
-        return "goes" if me.op < 0 else "ends"
+        return wake_others(s, me, self.model, True, "stops_looking" if me.op < 0 else "ends")
 
     def ends(self, s: Any, me: Any) -> str | None:  # help() looks again, and takes nothing more
         if not self.model.may_end(me.op, s) or not lock(s, self.number):
@@ -301,30 +339,43 @@ class Helper(Program):
         me.op = -1
         me.rest = bool(s.ready and s.sleeping)  # `leaves`
         unlock(s)
-        return "goes"
+        return "stops_looking"
+
+    def stops_looking(self, s: Any, me: Any) -> str:
+        s.looking -= not self.model.tiny
+        return "left_work"
+
+    def left_work(self, s: Any, me: Any) -> str:
+        if not s.left_work or self.model.broken == "forgets_left_work":
+            return "goes"
+        s.left_work = False
+        return "wakes"
+
+    def wakes(self, s: Any, me: Any) -> str | None:
+        return self.wake_for_leftovers(s, me, "goes")
 
     def goes(self, s: Any, me: Any) -> str:
-        s.helping -= 1
+        s.helping -= not self.model.in_vain
         return "leaves" if (me.rest or me.left) and self.model.broken != "leaves_silently" else "waits"
 
-    def leaves(self, s: Any, me: Any) -> str | None:  # wake_for_leftovers()
+    def leaves(self, s: Any, me: Any) -> str | None:
+        me.rest = me.left = False
+        return self.wake_for_leftovers(s, me, "waits")
+
+    def wake_for_leftovers(self, s: Any, me: Any, then: str) -> str | None:
         if not lock(s, self.number):
             return None
-        me.rest = me.left = False
-        if not s.timed_waits or not (s.busy or self.model.tiny):
-            wake_others(s, self.model, False, True)
-        unlock(s)
-        return "waits"
+        return wake_others(s, me, self.model, not s.timed_waits or not (s.busy or self.model.tiny), then)
 
     def waits(self, s: Any, me: Any) -> str | None:
         return END if len(s.ended) == self.model.ops else None
 
 
-class Other(Program):
+class Other(Waker):
     """A worker of another queue, whose pick() plans before it takes an op of its own queue."""
 
     def __init__(self, name: str, model: Wake) -> None:
-        super().__init__(name, "enter", last=0)
+        super().__init__(name, "enter", last=0, then="")
         self.model = model
 
     def enter(self, s: Any, me: Any) -> str | None:
@@ -336,9 +387,7 @@ class Other(Program):
 
     def plan(self, s: Any, me: Any) -> str:
         plan(s, me.last)
-        wake_others(s, self.model, False, self.model.broken != "plans_silently")  # ended_early_
-        unlock(s)
-        return "run"
+        return wake_others(s, me, self.model, self.model.broken != "plans_silently", "run")  # ended_early_
 
     def run(self, s: Any, me: Any) -> str | None:  # its own op takes as long as any other
         return END if len(s.ended) == self.model.ops else None
@@ -346,7 +395,7 @@ class Other(Program):
 
 class Wake(Model):
     """`cost`: "big", worth a wake-up, or "tiny". `meet`: op 0 ends only when all others have.
-    `interrupted`: the helper's wait is, before it begins to help."""
+    `interrupted`: the helper's wait is, before it begins to help. `in_vain`: the helper has found no op."""
 
     mutants: ClassVar = {
         "look_first": "issue counts the sleeping workers before it draws its number",
@@ -359,6 +408,8 @@ class Wake(Model):
         "leaves_silently": "a thread that has helped, and continues, notifies no thread of remaining ops (past bug)",
         "interrupted_silently": "a thread that left work to itself is interrupted, and notifies no thread of it",
         "looks_again": "a worker that left work to a waiting thread checks again whether it waits, and sleeps",
+        "looks_first": "a thread reads whether a waiting one looks for work before it notes that work is left to it",
+        "forgets_left_work": "a thread that stops looking for work does not check whether work was left to it",
         "gave_way": "a worker that leaves the core to the front end sleeps for good (past bug)",
     }
 
@@ -374,8 +425,10 @@ class Wake(Model):
         other: bool = False,
         endless: bool = False,
         interrupted: bool = False,
+        in_vain: bool = False,
     ) -> None:
-        self.broken, self.cores, self.endless, self.interrupted = broken, cores, endless, interrupted
+        self.broken, self.endless, self.interrupted, self.in_vain = broken, endless, interrupted, in_vain
+        self.workers, self.cores = workers, cores
         self.tiny, self.meet, self.ops = cost == "tiny", meet, sum(issuers)
         none: frozenset[int] = frozenset()
         shared = {
@@ -393,6 +446,8 @@ class Wake(Model):
             "searching": 0,
             "called": False,
             "helping": 0,
+            "looking": 0,
+            "left_work": False,
             "gave_way": False,
             "started": False,
             "mutex": None,

@@ -26,7 +26,7 @@ class Queue {
 
   void push(Op* op) {
     ready_[kind_of(op)].insert(op->seq);
-    const uint32_t cost = std::max(op->cost, op->group_cost);
+    const uint32_t cost = whole_cost(*op);
     op->ready_cost = cost > 200 ? cost - 200 : 0;
     count(1, op->ready_cost);
   }
@@ -57,6 +57,12 @@ class Queue {
   }
   bool has_work() const { return seems_busy() || !sharing.empty(); }
   bool only_tiny() const { return ready_cost == 0 && sharing.empty(); }
+  // The cost in ns, approximately, of all that a thread could take now.
+  uint64_t available_cost() const {
+    uint64_t sum = ready_cost;
+    for (const Op* op : sharing) sum += uint64_t{tile_cost(*op)} * (op->end_tile - op->next_tile);
+    return sum;
+  }
   // A hint that needs no lock.
   bool seems_busy() const { return count_.load(std::memory_order_relaxed) > 0; }
 

@@ -18,6 +18,13 @@ constexpr uint64_t kLookCycles = 8000;
 constexpr std::chrono::microseconds kTimeout{200}, kShortTimeout{30};
 constexpr int kTimeouts = 50;
 
+// Whether a waiting thread can take the next work of a queue, if there is any.
+bool may_be_taken(const Queue& queue) {
+  const Op* top = queue.top();
+  return top == queue.top(Queue::Tasks::brief) && (!top || tile_cost(*top) <= kHelpCost) &&
+         (queue.sharing.empty() || tile_cost(*queue.sharing.front()) <= kHelpCost);
+}
+
 }  // namespace
 
 void Dispatcher::recycle(Op* op) {
@@ -31,8 +38,8 @@ void Dispatcher::serve(Queue& queue) {
   bool worked = false;
   queue.searching.fetch_add(1);
   for (;;) {
-    finish_and_fetch(batch, &queue, kAnyCost, Idle::leave);
-    if (!batch.n && !(worked && spin(queue))) finish_and_fetch(batch, &queue, kAnyCost, Idle::sleep);
+    const bool left = finish_and_fetch(batch, &queue, kAnyCost, Idle::leave);
+    if (!batch.n && (left || !(worked && spin(queue)))) finish_and_fetch(batch, &queue, kAnyCost, Idle::sleep);
     if (!batch.n && pool_.stopping()) break;
     worked = batch.n > 0;
     bool away = batch.cost() > kWakeCost;
@@ -77,18 +84,19 @@ bool Dispatcher::help(uint32_t most, bool& rest) {
   return true;
 }
 
-// Tiny ops are left to the waiting thread that runs them; and a little work to a waiting thread without other work,
-// unless this worker has just run ops, whose results are in its cache.
+// Tiny ops are left to the waiting thread that runs them; a little work to a waiting thread without other work, unless
+// this worker has just run ops, whose results are in its cache; and any work if threads are awake on all other cores.
 bool Dispatcher::left_to_helper(const Queue& queue, bool worked) const {
   if (!producer_.helps()) return false;
   if (queue.only_tiny()) return true;
-  return !worked && !scheduler_.anything_runs() && queue.ready_cost < kLittleCost && queue.computes() &&
-         queue.sharing.empty() && queue.top() == queue.top(Queue::Tasks::brief);
+  if (!queue.computes() || !may_be_taken(queue)) return false;
+  return pool_.crowded() ||
+         (!worked && !scheduler_.anything_runs() && queue.ready_cost < kLittleCost && queue.sharing.empty());
 }
 
-void Dispatcher::finish_and_fetch(Batch& batch, Queue* queue, uint32_t most, Idle idle, Then then) {
+bool Dispatcher::finish_and_fetch(Batch& batch, Queue* queue, uint32_t most, Idle idle, Then then) {
   DependencyGraph::Released released;
-  bool notify;
+  bool notify, left = false;
   int timeouts = 0;
   auto timeout = kTimeout;
   bool patient = queue != nullptr;
@@ -98,16 +106,20 @@ void Dispatcher::finish_and_fetch(Batch& batch, Queue* queue, uint32_t most, Idl
     bool changed = worked;
     auto find = [&] { return queue ? scheduler_.pick(*queue, most, batch) : scheduler_.pick_any(batch, most); };
     while (most > 0 && !pool_.stopping()) {
-      bool left = queue && left_to_helper(*queue, worked);
+      left = queue && left_to_helper(*queue, worked);
       if (!left && find()) break;
       left = left || (queue && ring_.has_fresh() && producer_.keeps_fresh());
       if (patient && !left && producer_.unattended() && producer_.fresh_cost() > 0) {
-        patient = false;
-        const Producer::Burst expected = producer_.expected();
-        held.unlock();
-        producer_.let_submit(expected);
-        held.lock();
-        continue;
+        left = queue->spinning.exchange(1);  // to the worker that already lets the program submit
+        if (!left) {
+          patient = false;
+          const Producer::Burst expected = producer_.expected();
+          held.unlock();
+          producer_.let_submit(expected);
+          queue->spinning.store(0);
+          held.lock();
+          continue;
+        }
       }
       if (!scheduler_.gate_closed() && ring_.has_fresh() && !left) {
         scheduler_.plan();
@@ -125,11 +137,12 @@ void Dispatcher::finish_and_fetch(Batch& batch, Queue* queue, uint32_t most, Idl
         timeouts = 0, timeout = kShortTimeout;  // after a wake-up it looks twice, soon, for the op
     }
     const bool leaves = !queue && batch.n == 0 && (then == Then::help || (most == 0 && scheduler_.anything_runs()));
-    batch.rest = pool_.wake_others(queue, graph_.take_changed() || changed, &batch, leaves);
+    batch.rest = pool_.wake_others(queue, graph_.take_changed() || changed, batch.cost(), leaves);
     notify = notifier_.take_due();
     released = graph_.take_released();
   }
   after_lock(released, notify);
+  return left;
 }
 
 void Dispatcher::after_lock(DependencyGraph::Released released, bool notify) {

@@ -69,8 +69,8 @@ class Dispatcher {
 
   // Ends the ops of the batch and takes the next ones, of ops that cost at most `most` or have tiles (0: none), for
   // `queue` (null: for any, by a waiting thread). The batch comes back empty if there is no work (`leave`) or the
-  // worker must stop. Called without the lock.
-  void finish_and_fetch(Batch& batch, Queue* queue, uint32_t most, Idle idle, Then then = Then::go_on);
+  // worker must stop. Called without the lock. True: work, if there is any, was left to another thread.
+  bool finish_and_fetch(Batch& batch, Queue* queue, uint32_t most, Idle idle, Then then = Then::go_on);
   bool left_to_helper(const Queue& queue, bool worked) const;
   bool spin(Queue& queue);
   // Without the lock: releases ops and storages, and notifies threads.

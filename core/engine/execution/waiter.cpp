@@ -41,15 +41,18 @@ bool Waiter::wait_until(Done done, Arm arm, std::chrono::microseconds limit, uin
   TaskBlocked blocked(pool_);
   Deadline deadline(limit);
   bool over = false, late = false, rest = false;
+  const bool looks = most > kSmallCost;
   while (!over && !late) {
     const uint64_t notifications = notifier_.notifications();
     producer_.begins_to_help();
+    if (looks) producer_.begins_to_look();
     for (int idle = 0; idle < kLooks && !over; ++idle) {
       if (dispatcher_.help(most, rest)) idle = -1;
       if (dispatcher_.attend()) idle = -1;
       for (int i = 0; i < kPauses && !(over = done()); ++i) pause();
       if (!over && idle < 0 && deadline.passed()) break;
     }
+    if (looks && producer_.stops_looking()) pool_.wake_for_leftovers();
     producer_.stops_helping();
     if (over) break;
     const Notifier::Woken woken = notifier_.sleep(notifications, done, arm, deadline);

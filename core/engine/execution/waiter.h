@@ -23,7 +23,6 @@ class Waiter {
 
   // --- These may hold the interpreter lock ---
   static constexpr uint64_t kKeepUp = 64;
-  static constexpr uint32_t kHelpCost = 20'000'000;  // ns: a waiting thread runs no longer op, to answer signals
   // A try before wait(): runs small ops, for microseconds, if there are no others. `then`: whether wait() follows; no
   // worker is woken for work that the thread will find there. True: there is such work, and
   // WorkerPool::wake_for_leftovers() must follow when the wait has ended, in whatever way.

@@ -132,10 +132,21 @@ void WorkerPool::worker_unblocked(Queue& queue) {
   --queue.waiting;
 }
 
-// While all cores are busy, the busy threads look again themselves.
+// The threads that use a core, or are about to: workers, except those that run host tasks; and waiting threads.
+int WorkerPool::awake() const {
+  int n = producer_.looking();
+  for (const Queue* q : devices_.queues())
+    if (q->computes()) n += std::max(0, q->threads - q->tasks - q->sleeping.load());
+  return n;
+}
+
+// While all cores are busy, the busy threads look again themselves; while threads are awake on all of them, those that
+// wait for a result.
 bool WorkerPool::has_work_for_parked(const Queue& queue) const {
   if (!queue.has_work() || queue.sleeping.load() == 0 || !started_) return false;
-  return !queue.computes() || (!scheduler_.all_cores_busy() && !queue.full());
+  if (!queue.computes()) return true;
+  if (scheduler_.all_cores_busy() || queue.full()) return false;
+  return awake() < scheduler_.cores() || !producer_.leave_work();
 }
 
 // Modelled in verification/models/wake.py. A worker without work first waits for a limited time, so that a thread that
@@ -151,8 +162,8 @@ void WorkerPool::sleep(Queue& queue, Lock& held, std::chrono::microseconds limit
   queue.timed_waits.fetch_sub(timeout);
 }
 
-bool WorkerPool::wake_others(Queue* mine, bool changed, const Batch* taken, bool leaves) {
-  uint64_t cost = taken ? taken->cost() : 0;
+// A thread that comes back for the work itself wakes another one if this saves more time than a wake-up takes.
+bool WorkerPool::wake_others(Queue* mine, bool changed, uint64_t cost, bool leaves) {
   bool rest = false;
   for (Queue* q : devices_.queues()) {
     if (!has_work_for_parked(*q)) continue;
@@ -161,8 +172,10 @@ bool WorkerPool::wake_others(Queue* mine, bool changed, const Batch* taken, bool
       continue;
     }
     if (q->only_tiny() && q->timed_waits.load() > 0) continue;  // it reads the ring by itself soon
-    bool worth = q == mine ? !q->sharing.empty() || q->ready_cost + cost > kWakeCost : changed || mine == nullptr;
-    if (worth) q->parked.wake_one(scheduler_.cpus());
+    const bool returns = mine ? q == mine : cost > 0;
+    const uint64_t available = returns ? q->available_cost() : 0;
+    if (returns ? available > kWakeCost && available + cost > 2 * kWakeCost : changed || !mine)
+      q->parked.wake_one(scheduler_.cpus());
   }
   return rest;
 }

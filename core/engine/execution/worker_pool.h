@@ -13,8 +13,9 @@ namespace forerun {
 
 class WorkerPool {
  public:
-  WorkerPool(EngineMutex& mutex, const DeviceTable& devices, const SubmissionRing& ring, Scheduler& scheduler)
-      : mutex_(mutex), devices_(devices), ring_(ring), scheduler_(scheduler) {}
+  WorkerPool(EngineMutex& mutex, const DeviceTable& devices, const SubmissionRing& ring, Producer& producer,
+             Scheduler& scheduler)
+      : mutex_(mutex), devices_(devices), ring_(ring), producer_(producer), scheduler_(scheduler) {}
 
   // cpu/ makes and joins threads; false: the system cannot start one. Set before the first op.
   std::function<bool(Queue&, int)> make_thread;  // which calls Dispatcher::serve()
@@ -45,13 +46,17 @@ class WorkerPool {
 
   // --- With the engine's lock ---
   bool started() const { return started_; }
+  // Whether more threads are awake than there are cores, while a waiting thread looks for work: a worker without work
+  // only takes time from those that compute.
+  bool crowded() const { return producer_.looking() > 0 && awake() > scheduler_.cores(); }
   // The calling worker sleeps until it is woken, at most `limit`.
   void sleep(Queue& queue, Lock& held, std::chrono::microseconds limit);
   // Wakes one more worker for each queue with work: always for other queues if something `changed`, and for the
-  // caller's queue if the remaining work is worth it. (A worker that takes work calls this again, so workers wake one
+  // caller's queue (null: it is a waiting thread, and may take from any) if the remaining work is worth it beside that
+  // of this `cost`, in ns, which the caller has taken. (A worker that takes work calls this again, so workers wake one
   // another in a chain.) `leaves`: the work is left to the caller, which comes back for it, or calls
   // wake_for_leftovers(): true if there is any.
-  bool wake_others(Queue* mine, bool changed, const Batch* taken = nullptr, bool leaves = false);
+  bool wake_others(Queue* mine, bool changed, uint64_t cost = 0, bool leaves = false);
   void wake_all();
   // A device was put into use: starts the workers of its queues, now or together with the others.
   void serve(Device& device);
@@ -63,11 +68,13 @@ class WorkerPool {
   void start_all();
   void start_queue(Queue& queue);
   bool start_one(Queue& queue, int i);
+  int awake() const;
   bool has_work_for_parked(const Queue& queue) const;
 
   EngineMutex& mutex_;
   const DeviceTable& devices_;
   const SubmissionRing& ring_;
+  Producer& producer_;
   Scheduler& scheduler_;
   // Guarded by the engine's lock.
   bool started_ = false;

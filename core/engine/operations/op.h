@@ -1,5 +1,6 @@
 // An issued operation: its place in program order, its accesses and its kernel.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -206,6 +207,10 @@ class Op {
   std::vector<Access> more_access_;   // never grows after issue: accesses are linked by address
   alignas(16) unsigned char buffer_[kKernelBytes];
 };
+
+// The costs of an op, with its group, and of one of its tiles.
+inline uint32_t whole_cost(const Op& op) { return std::max(op.cost, op.group_cost); }
+inline uint32_t tile_cost(const Op& op) { return static_cast<uint32_t>(whole_cost(op) / op.n_tiles); }
 
 // Calls `f` for the accesses of an op and of the others in its group.
 template <class F>

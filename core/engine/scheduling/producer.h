@@ -34,6 +34,19 @@ class Producer {
   void begins_to_help() { helping_.fetch_add(1); }
   void stops_helping() { helping_.fetch_sub(1); }
   bool helps() const { return helping_.load() > 0; }
+  // Such a thread looks for any work but the longest, and uses a core meanwhile. stops_looking(): returns whether work
+  // may have been left to it, for which a worker must be woken.
+  void begins_to_look() { looking_.fetch_add(1); }
+  bool stops_looking() {
+    looking_.fetch_sub(1);
+    return left_.load() && left_.exchange(false);
+  }
+  int looking() const { return looking_.load(); }
+  // Leaves work to the threads that look; false: no thread does.
+  bool leave_work() {
+    left_.store(true);
+    return looking() > 0;  // read after the store: a thread that has stopped before, or will see it
+  }
   // A wait begins; resumes(): it has ended, and the program begins a new burst.
   void waits();
   void resumes();
@@ -69,7 +82,7 @@ class Producer {
   // All fresh ops have been planned.
   void planned();
   // In the child of a fork.
-  void forget() { helping_.store(0); }
+  void forget() { helping_.store(0), looking_.store(0); }
 
  private:
   // The difference of sums, of which the larger one may have lost a little since the other was taken from it.
@@ -88,7 +101,9 @@ class Producer {
   Burst bursts_[kBursts];                     // bursts that have been seen, by their sites
   uint64_t watched_ = 0;                      // number of the first op of a burst that is being measured,
   uint32_t watched_site_ = 0;                 // and its line
-  std::atomic<int> helping_{0};               // waiting threads that are awake
+  std::atomic<int> helping_{0};               // waiting threads that are awake,
+  std::atomic<int> looking_{0};               // those of them that look for more than small work,
+  std::atomic<bool> left_{false};             // and whether work has been left to these
   uint64_t active_next_ = 0, active_at_ = 0;  // active(): the last number it saw, and when that was new (cycles)
   uint64_t kept_next_ = 0, kept_since_ = 0;   // keeps_fresh(): the last number, and since when it is true (cycles)
 };

@@ -13,9 +13,6 @@ Queue::Tasks tasks_of(uint32_t most) {
   return most == kAnyCost ? Queue::Tasks::all : most > kSmallCost ? Queue::Tasks::brief : Queue::Tasks::none;
 }
 
-// The cost of a tile.
-uint32_t piece_cost(const Op& op) { return static_cast<uint32_t>(std::max(op.cost, op.group_cost) / op.n_tiles); }
-
 }  // namespace
 
 void Scheduler::plan() {
@@ -75,7 +72,7 @@ Op* Scheduler::oldest_ready(Queue& queue, Queue::Tasks tasks) {
 // The oldest ready op that may start now; an urgent one comes first.
 Op* Scheduler::admissible(Queue& queue, uint32_t most) {
   auto may = [&](Op* op) {
-    const bool cheap = op->brief ? most > kSmallCost : (most <= kSmallCost ? op->cost : piece_cost(*op)) <= most;
+    const bool cheap = op->brief ? most > kSmallCost : (most <= kSmallCost ? op->cost : tile_cost(*op)) <= most;
     return cheap && fusion_.may_start(*op) && start(op);
   };
   const Queue::Tasks tasks = tasks_of(most);
@@ -132,7 +129,7 @@ bool Scheduler::pick(Queue& queue, uint32_t most, Batch& batch) {
   }
   if (queue.workers == 0 && most > kSmallCost) most = kAnyCost;
   Op* shared = queue.sharing.empty() || most <= kSmallCost ? nullptr : queue.sharing.front();
-  if (shared && piece_cost(*shared) > most) shared = nullptr;
+  if (shared && tile_cost(*shared) > most) shared = nullptr;
   Op* top = queue.top(tasks_of(most));
   if (!shared && !top) return false;
   bool begun = shared && shared->urgent, urgent = begun || queue.top_urgent() != nullptr;

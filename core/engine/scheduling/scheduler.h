@@ -33,13 +33,14 @@ struct Batch {
   bool is_task() const { return n > 0 && work[0].op->is_task(); }  // it is alone then
   uint64_t cost() const {
     uint64_t sum = 0;
-    for (int i = 0; i < n; ++i) sum += std::max(work[i].op->cost, work[i].op->group_cost);
+    for (int i = 0; i < n; ++i) sum += whole_cost(*work[i].op);
     return sum;
   }
 };
 
 // Costs of ops, in ns.
-constexpr uint32_t kSmallCost = 2500;  // not worth a lock of its own
+constexpr uint32_t kSmallCost = 2500;       // not worth a lock of its own
+constexpr uint32_t kHelpCost = 20'000'000;  // a waiting thread runs no longer op, to answer signals
 constexpr uint32_t kAnyCost = UINT32_MAX;
 
 // With the engine's lock, atomics aside.

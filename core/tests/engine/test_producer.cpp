@@ -1,4 +1,4 @@
-// The number of operations that a program is expected to submit before its next wait.
+// The number of operations that a program is expected to submit before its next wait; and work left to waiting threads.
 #include <chrono>
 #include <thread>
 #include <vector>
@@ -97,6 +97,18 @@ void a_program_that_waits_soon_is_left_a_little_work() {
   check(!program.producer.will_wait(), "none of a program that does other things does");
 }
 
+void work_is_left_only_to_threads_that_look_for_it() {
+  Bursts program;
+  Producer& producer = program.producer;
+  check(!producer.leave_work(), "no thread looks for work");
+  producer.begins_to_look();
+  check(producer.stops_looking(), "a thread that stops learns of work that was left before it began");
+  producer.begins_to_look(), producer.begins_to_look();
+  check(producer.leave_work() && producer.looking() == 2, "two threads look for work");
+  check(producer.stops_looking(), "the first one that stops learns of it");
+  check(!producer.stops_looking() && producer.looking() == 0, "and no other one");
+}
+
 }  // namespace
 
 int main() {
@@ -104,5 +116,6 @@ int main() {
   other_lines_and_later_ops_are_not_known();
   lengths_are_of_bursts_that_were_seen();
   a_program_that_waits_soon_is_left_a_little_work();
+  work_is_left_only_to_threads_that_look_for_it();
   return 0;
 }
