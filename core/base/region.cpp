@@ -1,5 +1,8 @@
 #include "base/region.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace forerun {
 
 Region::Band Region::band(int64_t pitch) const {
@@ -11,6 +14,14 @@ Region::Band Region::band(int64_t pitch) const {
     if (b.pitch && b.pitch % pitch == 0 && b.from / pitch == (b.to - 1) / pitch) return cut(b.from, b.to);
   }
   return low >= 0 && high > low ? cut(low, high) : Band{};
+}
+
+bool Region::contains(const Region& other) const {
+  auto within = [&](const Band& b) {
+    const Band its = b.pitch ? other.band(b.pitch) : Band{};
+    return its.pitch == b.pitch && b.from <= its.from && its.to <= b.to;
+  };
+  return low <= other.low && other.high <= high && std::all_of(std::begin(bands), std::end(bands), within);
 }
 
 bool Region::misses(const Region& other) const {

@@ -22,6 +22,8 @@ struct Region {
     return high <= other.low || other.high <= low ||
            ((bands[0].pitch || other.bands[0].pitch) && (misses(other) || other.misses(*this)));
   }
+  // Whether it certainly has all bytes of the other; false where it is hard to tell.
+  bool contains(const Region& other) const;
 
  private:
   // Whether the other region has no byte in one of this region's bands.

@@ -119,23 +119,41 @@ Section* section_of(const Storage& s, const Region& region) {
   return section;
 }
 
-// Waits for all accesses that a write of a part overlaps, except those of the `same` part, which it replaces. The last
-// write of that part, while it is planned, waits for all before it: without that, each write in a loop would wait for
-// all reads of overlapping parts in earlier iterations. False also if a task reads the whole storage, as it may give it
-// away.
-bool wait_for_overlapping(Waiting& waits, Storage& s, const Region& region, const Section* same) {
-  const uint64_t from = same && same->writer ? same->writer->op()->seq : 0;
+// The number of the youngest planned write of all of a part. That write waits for all older accesses of the part, so a
+// later access need not: in a loop over shrinking parts each would wait for all iterations before.
+uint64_t last_write_of_all(const Storage& s, const Region& region) {
+  uint64_t last = s.writer ? s.writer->seq : 0;
+  for (const Section* section = s.sections; section; section = section->next)
+    if (section->writer && section->writer->op()->seq > last && section->region.contains(region))
+      last = section->writer->op()->seq;
+  return last;
+}
+
+// Waits for all accesses that a write of a part overlaps, except those of parts in it, which it replaces. False also if
+// a task reads the whole storage, as it may give it away.
+bool wait_for_overlapping(Waiting& waits, Storage& s, const Region& region) {
+  const uint64_t from = last_write_of_all(s, region);
   if (s.writer && s.writer->seq >= from) waits.on(s.writer);
   for (Access* r = s.readers; r; r = r->next)
     if (r->op()->is_task()) return false;
   if (!waits.on_all(s.readers, from)) return false;
   for (Section* section = s.sections; section; section = section->next) {
-    if (section == same || section->region.apart(region)) continue;
+    if (region.contains(section->region) || section->region.apart(region)) continue;
     Access* writer = section->writer;
     if (writer && writer->op()->seq >= from && !waits.on(writer->op())) return false;
     if (!waits.on_all(section->readers, from)) return false;
   }
   return true;
+}
+
+// The accesses of all parts in this one are replaced, and only the section of this one remains.
+void replace_parts(Storage& s, const Section& whole, Op* op) {
+  for (Section *section = s.sections, *next; section; section = next) {
+    next = section->next;
+    if (!whole.region.contains(section->region)) continue;
+    replace_all(*section, op);
+    if (section != &whole) remove(s, section);
+  }
 }
 
 }  // namespace
@@ -147,11 +165,12 @@ void link_section_read(Access& a, bool apart) {
   Waiting waits{a};
   Section* same = nullptr;
   apart = apart && a.place && !a.loose;
-  if (s.writer) waits.on(s.writer);
+  const uint64_t from = apart ? last_write_of_all(s, region) : 0;
+  if (s.writer && s.writer->seq >= from) waits.on(s.writer);
   for (Section* section = s.sections; section; section = section->next) {
     if (apart && section->region.apart(region)) continue;
     if (apart && section->region == region) same = section;
-    if (!section->writer || waits.on(section->writer->op())) continue;
+    if (!section->writer || section->writer->op()->seq < from || waits.on(section->writer->op())) continue;
     op->kept = true;
     return replace_everything(s, op);
   }
@@ -168,12 +187,12 @@ bool link_section_write(Access& a, bool apart) {
   Waiting waits{a};
   apart = apart && a.place && !a.loose && has_own_memory(s);
   Section* same = apart ? section_of(s, region) : nullptr;
-  if (!apart || !wait_for_overlapping(waits, s, region, same) || !(same || (same = make_section(s, region)))) {
+  if (!apart || !wait_for_overlapping(waits, s, region) || !(same || (same = make_section(s, region)))) {
     if (waits.edges == 0 && s.writer) waits.on(s.writer);
     replace_everything(s, op);
     return false;
   }
-  replace_all(*same, op);
+  replace_parts(s, *same, op);
   same->writer = &a, same->last_write = op->seq;
   put_into(a, same);
   ++s.apart;

@@ -3,6 +3,8 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <memory>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -10,6 +12,7 @@
 #include "cpu/kernels/copy/copy.h"
 #include "cpu/kernels/scalar.h"
 #include "cpu/threads.h"
+#include "engine/graph/sections.h"
 #include "program.h"
 
 using namespace forerun;
@@ -95,6 +98,43 @@ void check_memory_after_failure() {
       check(reinterpret_cast<int64_t*>(array.storage()->data())[8 * i + k] == i, "values of the rest");
   }
   engine.failures.take_unseen();
+}
+
+// Each iteration of a loop over shrinking blocks, or growing ones, waits for the one before, not for all.
+void check_few_edges(bool growing) {
+  constexpr int64_t kSide = 48;
+  Engine& engine = Engine::get();
+  Array array = Array::make(DType::u64, Dims{kSide, kSide}, engine.devices[0].budget.get());
+  Storage& storage = *array.storage();
+  check(storage.take(), "memory");
+  std::vector<std::unique_ptr<Op>> ops;
+  auto access = [&](int64_t from, bool column, Mode mode) {
+    Layout block = Layout::dense(DType::u64, Dims{kSide, kSide});
+    const int64_t rows = kSide - from, columns = column ? 1 : rows;
+    block.shape = Dims{rows, columns}, block.size = rows * columns, block.offset = from * (kSide + 1) * 8;
+    ops.push_back(std::make_unique<Op>());
+    Op& op = *ops.back();
+    op.seq = ops.size(), op.queue = engine.devices[0].compute.get();
+    op.put(&storage, mode, block.region());
+    if (mode == Mode::read)
+      link_section_read(op.access(0), true);
+    else
+      check(link_section_write(op.access(0), true), "a write of a part");
+    return op.pending_dependencies;
+  };
+  for (int64_t i = 0; i < kSide - 1; ++i) {
+    const int64_t from = growing ? kSide - 2 - i : i;
+    const int column = access(from, true, Mode::read), block = access(from, false, Mode::read),
+              write = access(from, false, Mode::update);
+    check(column + block <= (growing && i > 0 ? 4 : 2) && write <= 3,
+          "few edges, got " + std::to_string(column) + ", " + std::to_string(block) + " and " + std::to_string(write));
+  }
+  check(growing ? storage.n_sections <= 2 : storage.n_sections < 2 * kSide, "the parts in a written one are replaced");
+  for (auto& op : ops) {
+    leave_section(op->access(0));
+    op->successors.clear();
+  }
+  storage.apart = 0;
 }
 
 // Ends when it is released.
@@ -196,6 +236,7 @@ int main() {
     for (Mode mode : {Mode::read, Mode::update})
       check_independence(Mode::update, mode, memory_comes), check_independence(mode, Mode::update, memory_comes);
   stop_workers();
+  for (bool growing : {false, true}) check_few_edges(growing);
   check_order_of_ends();
   stop_workers();
   check_loop_of_overlapping_reads();
