@@ -16,7 +16,7 @@ from .. import np
 from ..ops._base import core as _core
 from ..ops._base.ufunc_text import Signature
 from . import arrays
-from .conversion import Numpy, as_forerun, is_derived, named, values
+from .conversion import Numpy, as_forerun, back, named, values
 from .streams import streams
 
 __all__ = ["Modules"]
@@ -41,8 +41,11 @@ _NAMED = (
     "linalg.eig", "linalg.eigh", "linalg.qr", "linalg.slogdet", "linalg.svd",
     "unique_all", "unique_counts", "unique_inverse",
 )  # fmt: skip
-# They call a function of the program, or use up an iterator: a second call would be seen.
-_ONCE = ("apply_along_axis", "apply_over_axes", "fromfunction", "piecewise")
+# They call functions of the program, so a second call would be seen: by position and name, the functions.
+_CALLING = {
+    "apply_along_axis": (0, "func1d"), "apply_over_axes": (0, "func"), "fromfunction": (0, "function"),
+    "piecewise": (2, "funclist"),
+}  # fmt: skip
 # They return a forerun array for any arguments.
 _MAKES = (
     "array", "asanyarray", "asarray", "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "astype", "copy",
@@ -68,7 +71,6 @@ _DELEGATED = (
 )
 # Modules that are NumPy's own: their names are annotations, and no functions.
 _NUMPY_MODULES = ("numpy.typing",)
-_OF_DERIVED = "an array's class is derived from numpy.ndarray"
 _LACKS = "not among forerun's functions"
 # NumPy's functions are meant, as they call Python once for each element, or are about NumPy itself.
 _NUMPY_NAMES = {
@@ -198,8 +200,9 @@ class Modules:
         return found
 
     def _function(self, path: str, forerun_function: Any, numpy_function: Callable[..., Any]) -> Any:
-        if path in _ONCE:
-            called = _by_class(forerun_function, self.calls.always(path, numpy_function, _OF_DERIVED))
+        if path in _CALLING:
+            numpys = self.calls.always(path, numpy_function, "calls functions of the program")
+            called = _calling(forerun_function, numpys, *_CALLING[path])
             vars(called).update(self._undispatched(path, numpy_function))
             return called
         few = None if path in _MAKES else numpy_function
@@ -241,15 +244,38 @@ def _changed(path: str, forerun_function: Any, numpy_function: Any) -> Any:
     return _waiting(path, forerun_function, numpy_function)
 
 
-def _by_class(function: Callable[..., object], numpy_function: Callable[..., object]) -> Callable[..., object]:
-    """Return a function that is NumPy's for arrays of a class derived from NumPy's."""
+def _calling(
+    function: Callable[..., object], numpy_function: Callable[..., object], place: int, name: str
+) -> Callable[..., object]:
+    """Return NumPy's function, which calls the program's for parts of the values; forerun's while it is recorded.
+
+    place, name: of the parameter for functions of the program.
+    """
 
     @functools.wraps(function)
     def call(*args: object, **kwargs: object) -> object:
-        derived = any(map(is_derived, (*args, *kwargs.values())))
-        return (numpy_function if derived else function)(*args, **kwargs)
+        if _core.recording() or _core.tracing():
+            return function(*args, **kwargs)
+        if len(args) > place:
+            args = (*args[:place], _on_numpys(args[place]), *args[place + 1 :])
+        elif name in kwargs:
+            kwargs[name] = _on_numpys(kwargs[name])
+        return numpy_function(*args, **kwargs)
 
     return call
+
+
+def _on_numpys(function: object) -> object:
+    """Return a function of the program's, or a list of them, for NumPy's arrays, which it gets as forerun's."""
+    if isinstance(function, (list, tuple)):
+        return [_on_numpys(each) for each in function]
+    if not callable(function):
+        return function
+
+    def called(*args: object, **kwargs: object) -> object:
+        return values(function(*map(back, args), **{name: back(x) for name, x in kwargs.items()}))
+
+    return called
 
 
 def _rewinding(function: Callable[..., object]) -> Callable[..., object]:
