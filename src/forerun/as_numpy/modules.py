@@ -282,7 +282,10 @@ def _rewinding(function: Callable[..., object]) -> Callable[..., object]:
     """Return a function that leaves an open file where it was if it refuses the contents."""
 
     def read(file: Any, *args: object, **kwargs: object) -> object:
-        before = file.tell() if getattr(file, "seekable", bool)() else None
+        try:
+            before = file.tell() if getattr(file, "seekable", bool)() else None
+        except OSError as error:  # a loop reads the file's lines
+            raise TypeError(f"{function.__name__}: file must tell its position, got {error}") from None
         try:
             return function(file, *args, **kwargs)
         except Exception:
