@@ -44,6 +44,7 @@ ADAPTED: dict[str, tuple[str, ...] | None] = {
         "where",
     ),
     "array_api_compat": ("array_namespace", "get_namespace", "is_array_api_obj", "is_numpy_array", "device", "size"),
+    "array_api_compat.numpy": ("asarray",),
     "torch.utils.data._utils.collate": ("default_collate",),
     "numba.core.dispatcher": ("Dispatcher",),
     "numba.stencils.stencil": ("StencilFunc",),
@@ -55,6 +56,7 @@ ADAPTED: dict[str, tuple[str, ...] | None] = {
 # Functions with results that take NumPy's arrays alone: an object with a method `solve`, or that method.
 _SOLVERS = ("splu", "spilu", "factorized")
 _WRITERS = ("cv2",)  # modules with functions that write into arguments
+_ON_MEMORY = ("scipy.sparse._sparsetools", "array_api_compat.numpy")  # on the memory of arguments, or that return one
 _BINARY = (
     "add", "sub", "mul", "truediv", "floordiv", "mod", "divmod", "pow", "matmul", "and", "or", "xor", "lshift", "rshift"
 )  # fmt: skip
@@ -144,7 +146,7 @@ class Libraries:
             result = function(*self.values(args, given), **self.values(kwargs, given))
             return compiled.written(result, given)
 
-        if module == "scipy.sparse._sparsetools":
+        if module in _ON_MEMORY:
             on_memory = compiled.passing(function)
             return direct("adapted", lambda args, kwargs: on_memory(*args, **kwargs))(function)
         adapted: Callable[..., Any] = direct("adapted", call_and_write if module in _WRITERS else call)(function)
