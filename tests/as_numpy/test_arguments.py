@@ -25,3 +25,28 @@ POSITIONAL = """\
 def test_out_may_be_given_by_its_position(namespaces: list[dict[str, Any]], expression: str) -> None:
     expected, found = values_with_both(expression, namespaces)
     assert found == expected
+
+
+BIG = "def big(value): return np.zeros(20000) + value\n"
+REFUSED = """\
+np.asarray_chkfinite(big(np.nan))
+np.average(big(1), weights=big(0))
+np.choose(big(5).astype(int), [big(1), big(2)])
+np.digitize(big(1), big(1) * np.tile([1, 2, 0, 5], 5000))
+np.histogram(big(np.nan))
+np.histogram2d(big(np.nan), big(1))
+np.histogram_bin_edges(big(np.inf))
+np.histogramdd([big(np.nan), big(1)])
+np.nanargmax(np.stack([big(np.nan)] * 2), axis=0)
+np.nanargmin(big(np.nan))
+np.ravel_multi_index((big(20000).astype(int),), (20000,))
+np.unravel_index(big(20000).astype(int), (20000,))
+"""
+
+
+@for_each("expression", REFUSED.splitlines())
+def test_values_are_refused_at_the_call(namespaces: list[dict[str, Any]], expression: str) -> None:
+    """It does not read the result: programs catch the error there."""
+    expected, found = values_with_both(f"type({expression})", namespaces, BIG)
+    assert found.partition(":")[0] == expected.partition(":")[0]
+    assert "Error" in expected

@@ -33,6 +33,11 @@ _MAY_FAIL = (
     "linalg.lstsq", "linalg.matrix_power", "linalg.matrix_rank", "linalg.pinv", "linalg.qr", "linalg.solve",
     "linalg.svd", "linalg.svdvals", "linalg.tensorinv", "linalg.tensorsolve", "polyfit",
 )  # fmt: skip
+# These as well, whose errors depend on values in other ways than those of indices.
+_CHECKING = (
+    "asarray_chkfinite", "average", "choose", "digitize", "histogram", "histogram2d", "histogram_bin_edges",
+    "histogramdd", "nanargmax", "nanargmin", "ravel_multi_index", "unravel_index",
+)  # fmt: skip
 _FEW = 1024  # elements of a matrix for which the core calls NumPy's functions itself
 # NumPy looks at the values to find the dtype.
 _REAL_IF_THEY_CAN = ("linalg.eig", "linalg.eigvals")
@@ -315,6 +320,8 @@ def _waiting(path: str, forerun_function: Callable[..., Any], numpy_function: Ca
         )
     if path in _MAY_FAIL:
         return _in_the_call(forerun_function, numpy_function, 1 if path == "polyfit" else 2)
+    if path in _CHECKING:
+        return functools.wraps(forerun_function)(lambda *args, **kwargs: _settled(forerun_function(*args, **kwargs)))
     return forerun_function
 
 
