@@ -52,6 +52,7 @@ ADAPTED: dict[str, tuple[str, ...] | None] = {
     "pytest": ("importorskip",),
     "cloudpickle.cloudpickle": ("Pickler",),
     "joblib.externals.cloudpickle.cloudpickle": ("Pickler",),
+    "numba.cloudpickle.cloudpickle": ("Pickler",),
 }  # fmt: skip
 # Functions with results that take NumPy's arrays alone: an object with a method `solve`, or that method.
 _SOLVERS = ("splu", "spilu", "factorized")
@@ -76,6 +77,7 @@ _METHODS: dict[str, frozenset[str]] = {
     "scipy.sparse._base._spbase": frozenset(("__setattr__",)),
     "cloudpickle.cloudpickle.Pickler": frozenset(("reducer_override",)),
     "joblib.externals.cloudpickle.cloudpickle.Pickler": frozenset(("reducer_override",)),
+    "numba.cloudpickle.cloudpickle.Pickler": frozenset(("reducer_override",)),
 }
 
 
