@@ -25,7 +25,7 @@ from ..ops._base.convert import is_supported
 from ..ops._base.primitive import Elementwise, direct
 from . import derived, scalars
 from .conversion import Numpy, aliased, back, by_name, is_derived, unpickled, values
-from .derived import METHODS, Base, Overriding, Unbound
+from .derived import BASES, METHODS, Base, Overriding, Unbound
 from .flags import flags, setflags
 from .nditer import Nditer, nditer
 from .streams import Kind
@@ -54,9 +54,9 @@ class _Ndarray(ArrayClass):
         """A class derived from it is one of NumPy's arrays."""
         if not bases:
             return super().__new__(mcs, name, bases, body)
-        derived_from = Overriding if "__array_ufunc__" in body else Base
-        plain = tuple(derived_from if isinstance(base, _Ndarray) else base for base in bases)
-        return types.new_class(name, plain, more, lambda space: space.update(body))
+        given = [kind for name, kind in BASES.items() if name in body] or [Base]
+        plain = [kind for base in bases for kind in (given if isinstance(base, _Ndarray) else [base])]
+        return types.new_class(name, tuple(plain), more, lambda space: space.update(body))
 
     def __getattribute__(cls, name: str) -> Any:
         """Return an attribute of the class; its methods take arrays of both kinds."""
