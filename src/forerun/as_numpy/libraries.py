@@ -93,16 +93,24 @@ class Libraries:
     ) -> None:
         self._is_program, self._module = is_program, module
         self._before: dict[str, list[tuple[Any, str, Any]]] = {}
+        self._modules = 0  # how many there were at the last look for modules to adapt, unless one was incomplete
 
     def adapt(self) -> None:
         """Adapt the modules that have been imported since the last call."""
+        if len(sys.modules) == self._modules:
+            return
+        self._modules = len(sys.modules)
         for name in ADAPTED.keys() - self._before:
             module = sys.modules.get(name)
-            if module is not None and not getattr(module.__spec__, "_initializing", False):
-                found = {(id(owner), key): (owner, key) for owner, key in _found(module)}
-                self._before[name] = [(owner, key, vars(owner).get(key)) for owner, key in found.values()]
-                for owner, key in found.values():
-                    self._replace(owner, key, name)
+            if module is None:
+                continue
+            if getattr(module.__spec__, "_initializing", False):
+                self._modules = 0  # it is adapted by the call after its import
+                continue
+            found = {(id(owner), key): (owner, key) for owner, key in _found(module)}
+            self._before[name] = [(owner, key, vars(owner).get(key)) for owner, key in found.values()]
+            for owner, key in found.values():
+                self._replace(owner, key, name)
 
     def restore(self) -> None:
         """Give the libraries their own functions back."""
