@@ -1,7 +1,8 @@
-"""Arguments that NumPy's functions get in place of forerun's, and those that they refuse because of values."""
+"""Arguments and results of functions as NumPy's, and arguments that are refused because of their values."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from tests.support.many_cases import for_each
@@ -50,3 +51,11 @@ def test_values_are_refused_at_the_call(namespaces: list[dict[str, Any]], expres
     expected, found = values_with_both(f"type({expression})", namespaces, BIG)
     assert found.partition(":")[0] == expected.partition(":")[0]
     assert "Error" in expected
+
+
+def test_tofile_returns_nothing(namespaces: list[dict[str, Any]], tmp_path: Path) -> None:
+    file = str(tmp_path / "values")
+    expression = f"f.tofile({file!r}), f.tofile({file!r}, sep=','), __import__('pathlib').Path({file!r}).read_text()"
+    expected, found = values_with_both(expression, namespaces)
+    assert found == expected
+    assert found.startswith("(None, None, '0.0,")

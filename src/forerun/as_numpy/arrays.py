@@ -217,6 +217,11 @@ def _not_rounded(x: object, decimals: object = None) -> None:
     raise TypeError("type numpy.ndarray doesn't define __round__ method")
 
 
+def _tofile(x: Any, *args: Any, _own: Callable[..., object] = np.ndarray.tofile, **kwargs: Any) -> None:
+    """Write the values to a file; forerun's method returns the size of the file."""
+    _own(x, *args, **kwargs)
+
+
 _INDEX: Any = _core.Array.index
 
 
@@ -347,7 +352,8 @@ def _attributes(calls: Numpy) -> Iterator[tuple[str, Any]]:
         if attribute is None:
             yield name, _method(calls, name) if callable(numpy_attribute) else _read(name)
         elif callable(attribute) and callable(numpy_attribute):
-            method = _core.Fallback(attribute, calls.instead(f"ndarray.{name}", _by_name(name)))
+            own = _tofile if name == "tofile" else attribute
+            method = _core.Fallback(own, calls.instead(f"ndarray.{name}", _by_name(name)))
             vars(method)["__doc__"] = numpy_attribute.__doc__
             yield name, method
 
