@@ -327,7 +327,7 @@ def _attributes(calls: Numpy) -> Iterator[tuple[str, Any]]:
     yield "__setattr__", _set
     yield "__array_ufunc__", _ufuncs(calls)
     yield "__array_function__", _functions(calls)
-    yield "data", _read("data")
+    yield "data", property(lambda x: aliased(x).data)  # a memoryview, which programs write to
     yield "base", property(lambda x: None)
     yield "_repr_html_", property(_lacks_html)
     yield "index", property(_index, _INDEX.__set__)

@@ -14,9 +14,10 @@ import numpy
 
 from .. import np
 from ..ops._base import core as _core
+from ..ops._base.convert import is_supported
 from ..ops._base.ufunc_text import Signature
 from . import arrays
-from .conversion import Numpy, as_forerun, back, named, values
+from .conversion import Numpy, aliased, as_forerun, back, named, values
 from .streams import streams
 
 __all__ = ["Modules"]
@@ -71,6 +72,8 @@ _VIEWING = (
     "moveaxis", "nan_to_num", "permute_dims", "ravel", "real", "reshape", "rollaxis", "rot90", "split", "squeeze",
     "swapaxes", "transpose", "trim_zeros", "unstack", "vsplit",
 )  # fmt: skip
+# They return an array on the memory of another object, to which either writes.
+_ON_MEMORY = ("ctypeslib.as_array", "frombuffer")
 _DELEGATED = (
     dict.fromkeys(_WITHOUT_CLASS, "dtypes") | dict.fromkeys(_IGNORING_CLASS, "rules") | dict.fromkeys(_VIEWING, "views")
 )
@@ -181,6 +184,8 @@ class Modules:
             return self(numpy_object.__name__) if numpy_object.__name__.partition(".")[0] == "numpy" else numpy_object
         if not callable(numpy_object) or (isinstance(numpy_object, type) and not callable(forerun_object)):
             return numpy_object if forerun_object is None or isinstance(numpy_object, str) else forerun_object
+        if path in _ON_MEMORY:
+            return _on_memory(numpy_object)
         if path in _NUMPY_NAMES or isinstance(forerun_object, type):
             return self._numpy_object(path, numpy_object)
         if isinstance(forerun_object, _core.Ufunc):
@@ -281,6 +286,22 @@ def _on_numpys(function: object) -> object:
         return values(function(*map(back, args), **{name: back(x) for name, x in kwargs.items()}))
 
     return called
+
+
+def _on_memory(numpy_function: Callable[..., numpy.ndarray]) -> Callable[..., Any]:
+    """Return NumPy's function: its array is forerun's if that has the memory, or if the bytes cannot change."""
+
+    @functools.wraps(numpy_function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        found = numpy_function(*map(aliased, args), **{name: aliased(x) for name, x in kwargs.items()})
+        if not (is_supported(found.dtype) and found.dtype.isnative):
+            return found
+        if any(type(x) is bytes for x in (*args, *kwargs.values())):
+            return _core.read_only(back(found), True)
+        shared = _core.shared_with_numpy(found)
+        return found if shared is None else shared
+
+    return call
 
 
 def _rewinding(function: Callable[..., object]) -> Callable[..., object]:
