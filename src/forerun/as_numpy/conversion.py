@@ -261,26 +261,27 @@ def _with_named_out(
             return args, kwargs
         outs = (*args[function.nin :], *[None] * (function.nargs - len(args)))
         return args[: function.nin], {**kwargs, "out": outs}
-    names = _parameters(name)
-    place = names.index("out") if "out" in names else len(args)
-    if not place < len(args) <= len(names):
+    place, names = _from_out_on(name)
+    if not place < len(args) <= place + len(names):
         return args, kwargs
-    return args[:place], {**dict(zip(names[place:], args[place:])), **kwargs}
+    return args[:place], {**dict(zip(names, args[place:])), **kwargs}
 
 
 @functools.cache
-def _parameters(name: str) -> tuple[str, ...]:
-    """Return the names of the parameters by position of a function of NumPy's, or of a method, with the array first.
+def _from_out_on(name: str) -> tuple[int, list[str]]:
+    """Return the position of `out` in a function of NumPy's, or in a method, and the names of the parameters from it.
 
-    >>> _parameters("ndarray.take")
-    ('a', 'indices', 'axis', 'out', 'mode')
+    >>> _from_out_on("ndarray.take")  # the array is the first argument
+    (3, ['out', 'mode'])
     """
     try:
         function: Any = functools.reduce(getattr, name.removeprefix("ndarray.").split("."), numpy)
         found = inspect.signature(function).parameters.values()
     except (AttributeError, TypeError, ValueError):
-        return ()
-    return tuple(p.name for p in found if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD))
+        return 0, []
+    names = [p.name for p in found if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    place = names.index("out") if "out" in names else len(names)
+    return place, names[place:]
 
 
 def _makes_objects(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
