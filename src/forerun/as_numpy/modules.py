@@ -3,6 +3,7 @@ function."""
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib
 import sys
@@ -185,7 +186,7 @@ class Modules:
         if not callable(numpy_object) or (isinstance(numpy_object, type) and not callable(forerun_object)):
             return numpy_object if forerun_object is None or isinstance(numpy_object, str) else forerun_object
         if path in _ON_MEMORY:
-            return _on_memory(numpy_object)
+            return _on_memory(forerun_object, numpy_object)
         if path in _NUMPY_NAMES or isinstance(forerun_object, type):
             return self._numpy_object(path, numpy_object)
         if isinstance(forerun_object, _core.Ufunc):
@@ -288,17 +289,16 @@ def _on_numpys(function: object) -> object:
     return called
 
 
-def _on_memory(numpy_function: Callable[..., numpy.ndarray]) -> Callable[..., Any]:
-    """Return NumPy's function: its array is forerun's if that has the memory, or if the bytes cannot change."""
+def _on_memory(forerun_function: Any, numpy_function: Callable[..., numpy.ndarray]) -> Callable[..., Any]:
+    """Return NumPy's function; its array is forerun's if that has the memory, or copies bytes, which cannot change."""
 
     @functools.wraps(numpy_function)
     def call(*args: Any, **kwargs: Any) -> Any:
+        if args and type(args[0]) is bytes and forerun_function is not None:
+            with contextlib.suppress(TypeError, ValueError):
+                return _core.read_only(forerun_function(*args, **kwargs), True)
         found = numpy_function(*map(aliased, args), **{name: aliased(x) for name, x in kwargs.items()})
-        if not (is_supported(found.dtype) and found.dtype.isnative):
-            return found
-        if any(type(x) is bytes for x in (*args, *kwargs.values())):
-            return _core.read_only(back(found), True)
-        shared = _core.shared_with_numpy(found)
+        shared = _core.shared_with_numpy(found) if is_supported(found.dtype) else None
         return found if shared is None else shared
 
     return call
