@@ -102,6 +102,59 @@ def test_array_wrap_gets_arrays_that_may_be_viewed(namespaces: list[dict[str, An
     assert "Error" not in expected
 
 
+HANDED_ON = """\
+class Plain(np.ndarray):
+    pass
+class ByClass(np.ndarray):
+    def __array_wrap__(self, array, context=None, return_scalar=False):
+        seen.append(context)
+        return np.ndarray.__array_wrap__(self, array, context, return_scalar)
+class BySuper(np.ndarray):
+    def __array_wrap__(self, array, context=None, return_scalar=False):
+        seen.append(context)
+        return super().__array_wrap__(array, context, return_scalar)
+class Below(Plain):
+    def __array_wrap__(self, array, *context):
+        seen.append(*context[:1])
+        return super().__array_wrap__(array, *context)
+class WithUfuncs(BySuper):
+    def __array_ufunc__(self, ufunc, method, *inputs, **options):
+        plain = [x.view(np.ndarray) if isinstance(x, WithUfuncs) else x for x in inputs]
+        return super().__array_ufunc__(ufunc, method, *plain, **options)
+seen = []
+def kinds(call):
+    made = [np.arange(4.0).view(kind) for kind in (ByClass, BySuper, Below, WithUfuncs)]
+    return [(type(found).__name__, found.tolist()) for found in map(call, made)]
+"""
+CALLS = """\
+kinds(lambda w: w + 1), {np.add: 'known'}[seen[-1][0]], len(seen[-1])
+kinds(np.sqrt), {np.sqrt: 'known'}[seen[-1][0]]
+kinds(lambda w: np.multiply(w, 2, dtype=np.float32)), {np.multiply: 'known'}[seen[-1][0]]
+kinds(np.median), kinds(np.mean), kinds(lambda w: np.round(w / 3, 1)), kinds(lambda w: w.sum())
+kinds(lambda w: np.cumsum(w)), kinds(lambda w: np.add.outer(w, w)), kinds(lambda w: w[1:] * w[:-1])
+"""
+
+
+@pytest.mark.parametrize("expression", CALLS.splitlines())
+def test_array_wrap_may_call_that_of_numpys_array(namespaces: list[dict[str, Any]], expression: str) -> None:
+    expected, found = values_with_both(expression, namespaces, HANDED_ON)
+    assert found == expected
+    assert "Error" not in expected
+
+
+NEW = """\
+type(np.ndarray.__new__(numpy.ndarray, (2,), 'i4')) is np.ndarray, np.ndarray.__new__(np.ndarray, (2, 3), float).shape
+type(np.ndarray.__new__(numpy.recarray, (2,), [('a', int)])).__name__, np.ndarray.__new__(Plain, (2,)).shape
+"""
+
+
+@pytest.mark.parametrize("expression", NEW.splitlines())
+def test_new_of_numpys_array_makes_arrays_of_numpys_classes(namespaces: list[dict[str, Any]], expression: str) -> None:
+    expected, found = values_with_both(expression, namespaces, CLASS)
+    assert found == expected
+    assert "Error" not in expected
+
+
 WRITES = """\
 q.view(np.ndarray).__setitem__(0, 9.0)
 np.asarray(q).__setitem__(0, 9.0)

@@ -238,6 +238,14 @@ def test_pandas_is_adapted_when_it_is_imported(tmp_path: Path, imports: str) -> 
     assert (done.stdout, done.returncode) == ("[1, 2] True\n", 0), done.stderr
 
 
+def test_a_namespace_that_a_library_imports_by_a_relative_name_returns_the_programs_array(tmp_path: Path) -> None:
+    program = "import numpy as np, array_api_compat as c\nx = np.ones(2)\ny = c.array_namespace(x).asarray(x)\n"
+    (tmp_path / "script.py").write_text(program + "y[0] = 3\nprint(x.tolist(), y is x)\n", encoding="utf-8")
+    command = [sys.executable, "-m", "forerun", "run", "--as-numpy", "script.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=100, check=False)
+    assert (done.stdout, done.returncode) == ("[3.0, 1.0] True\n", 0), done.stderr
+
+
 SPARSE = """\
 import numpy as np, scipy.sparse as sp
 a, x, k = np.arange(6.0).reshape(2, 3), np.arange(3.0), np.array([0, 1])

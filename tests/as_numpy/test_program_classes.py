@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import importlib.util
 import pickle
 import subprocess
 import sys
@@ -156,6 +157,16 @@ def test_functions_with_annotations_are_pickled_by_their_contents(run: Run) -> N
     )
     done = subprocess.run([sys.executable, "-c", code], input=saved, capture_output=True, check=False)
     assert done.stdout.decode().split(maxsplit=1) == ["True", f"{names['drawn'](**names['given']).tolist()}\n"], done
+
+
+def test_a_librarys_copy_of_cloudpickle_pickles_the_classes_by_name(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    name, original = "numba.cloudpickle.cloudpickle", pytest.importorskip("cloudpickle.cloudpickle")
+    spec: Any = importlib.util.spec_from_file_location(name, original.__file__)
+    library = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(library)
+    monkeypatch.setitem(sys.modules, name, library)
+    names = run(f"import scipy.sparse\n{ANNOTATED}")
+    assert pickle.loads(library.dumps(names["drawn"].__annotations__)) == {"x": numpy.ndarray}
 
 
 COPIED = "import copy\nstreams = np.random.default_rng(3), np.random.RandomState(3)\nstreams[1].normal()\n"

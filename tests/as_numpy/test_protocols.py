@@ -292,9 +292,13 @@ np.genfromtxt(io.StringIO('1 2\\n3 4'), dtype=None), np.genfromtxt(iter(['1 2.5'
 np.genfromtxt(iter(['1 a', '3 b']), None)
 (lambda file: (np.loadtxt(file, dtype=str, max_rows=1), file.read()))(io.StringIO('a b\\nc d'))
 (lambda file: (np.loadtxt(file, max_rows=1), file.read()))(io.StringIO('1 2\\n3 4'))
+(lambda file: (next(file), np.loadtxt(file, max_rows=1), file.read()))(lines(b'head\\n1 2\\n3 4'))
+(lambda file: (next(file), np.genfromtxt(file)))(lines(b'head\\n1 2\\n3 4'))
 """
 SAVED = """\
 import io
+def lines(text):
+    return io.TextIOWrapper(io.BytesIO(text))
 def saved(save, *args, **kwargs):
     file = io.BytesIO()
     save(file, *args, **kwargs)

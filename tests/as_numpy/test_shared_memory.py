@@ -12,6 +12,7 @@ from numpy.testing import assert_array_equal
 from forerun import _core, hybrid, np, npx, profiler
 from forerun.testing import closed_gate
 from tests.support.engine.late_arrays import late_array
+from tests.support.many_cases import for_each
 from tests.support.processes.as_numpy_program import Run, values_with_both
 
 SHARING = """\
@@ -295,3 +296,28 @@ def test_a_failed_value_of_shared_memory_is_no_copy() -> None:
         v[...] = np.linalg.inv(np.zeros((3, 3)))
     with pytest.raises(numpy.linalg.LinAlgError):
         (np.ones((300, 3)) @ v).wait_to_read()
+
+
+BUFFERS = """\
+(lambda b: (np.frombuffer(b).__setitem__(0, 1.0), bytes(b)))(bytearray(8))
+(lambda b: (v := np.frombuffer(b, 'u1', 2, 1), b.__setitem__(1, 7), v.tolist(), v.flags.writeable))(bytearray(8))
+(lambda b: (v := np.frombuffer(buffer=b, dtype='i4', offset=4), b.__setitem__(4, 7), v))(bytearray(8))
+(lambda b: (v := np.frombuffer(b, 'u1'), v.flags.writeable, v + 1))(b'abc')
+np.frombuffer(b'abc', dtype='u1').__setitem__(0, 1)
+np.frombuffer(b'ab', '>u2'), np.frombuffer(b'ab', 'S1'), np.frombuffer(b'', 'u1')
+(lambda b: (v := np.frombuffer(b), v.__setitem__(0, 1), b[0]))(array.array('d', [3.0, 4.0]))
+(lambda v: (v.__setitem__(0, 9), f, v[1:] * 2))(np.frombuffer(f))
+(lambda b: (v := np.ctypeslib.as_array(b), v.__setitem__(0, 1), b[0]))((ctypes.c_double * 2)())
+(lambda a: (a.data.__setitem__(slice(0, 2), b'ab'), a))(np.zeros(4, 'u1'))
+(lambda a: (a.data.__setitem__((0, 1), 5), a + 1, a.data.readonly, a.T.data.shape))(np.zeros((2, 3)))
+(lambda a: (np.frombuffer(a.data).__setitem__(0, 5.0), a + 1))(np.zeros(3))
+np.broadcast_to(f, (2, 5)).data.readonly, f[1:].data.tolist(), f[1].data.tolist(), x.data.format
+"""
+
+
+@for_each("expression", BUFFERS.splitlines())
+def test_arrays_on_buffers_and_buffers_of_arrays_share_memory(
+    namespaces: list[dict[str, Any]], expression: str
+) -> None:
+    expected, found = values_with_both(expression, namespaces, "import array, ctypes\n")
+    assert found == expected

@@ -25,7 +25,7 @@ from ..ops._base.convert import is_supported
 from ..ops._base.primitive import Elementwise, direct
 from . import derived, scalars
 from .conversion import Numpy, aliased, back, by_name, is_derived, unpickled, values
-from .derived import METHODS, Base, Overriding, Unbound
+from .derived import BASES, METHODS, Base, Overriding, Unbound
 from .flags import flags, setflags
 from .nditer import Nditer, nditer
 from .streams import Kind
@@ -54,9 +54,9 @@ class _Ndarray(ArrayClass):
         """A class derived from it is one of NumPy's arrays."""
         if not bases:
             return super().__new__(mcs, name, bases, body)
-        derived_from = Overriding if "__array_ufunc__" in body else Base
-        plain = tuple(derived_from if isinstance(base, _Ndarray) else base for base in bases)
-        return types.new_class(name, plain, more, lambda space: space.update(body))
+        given = [kind for name, kind in BASES.items() if name in body] or [Base]
+        plain = [kind for base in bases for kind in (given if isinstance(base, _Ndarray) else [base])]
+        return types.new_class(name, tuple(plain), more, lambda space: space.update(body))
 
     def __getattribute__(cls, name: str) -> Any:
         """Return an attribute of the class; its methods take arrays of both kinds."""
@@ -217,6 +217,11 @@ def _not_rounded(x: object, decimals: object = None) -> None:
     raise TypeError("type numpy.ndarray doesn't define __round__ method")
 
 
+def _tofile(x: Any, *args: Any, _own: Callable[..., object] = np.ndarray.tofile, **kwargs: Any) -> None:
+    """Write the values to a file; forerun's method returns the size of the file."""
+    _own(x, *args, **kwargs)
+
+
 _INDEX: Any = _core.Array.index
 
 
@@ -322,7 +327,7 @@ def _attributes(calls: Numpy) -> Iterator[tuple[str, Any]]:
     yield "__setattr__", _set
     yield "__array_ufunc__", _ufuncs(calls)
     yield "__array_function__", _functions(calls)
-    yield "data", _read("data")
+    yield "data", property(lambda x: aliased(x).data)  # a memoryview, which programs write to
     yield "base", property(lambda x: None)
     yield "_repr_html_", property(_lacks_html)
     yield "index", property(_index, _INDEX.__set__)
@@ -347,7 +352,8 @@ def _attributes(calls: Numpy) -> Iterator[tuple[str, Any]]:
         if attribute is None:
             yield name, _method(calls, name) if callable(numpy_attribute) else _read(name)
         elif callable(attribute) and callable(numpy_attribute):
-            method = _core.Fallback(attribute, calls.instead(f"ndarray.{name}", _by_name(name)))
+            own = _tofile if name == "tofile" else attribute
+            method = _core.Fallback(own, calls.instead(f"ndarray.{name}", _by_name(name)))
             vars(method)["__doc__"] = numpy_attribute.__doc__
             yield name, method
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import operator
 import time
 import types
@@ -183,9 +184,7 @@ class Numpy:
     ) -> Any:
         """Call NumPy's function with forerun arrays and return forerun arrays; its errors pass through."""
         begun = time.perf_counter()
-        if isinstance(numpy_function, numpy.ufunc) and numpy_function.nin < len(args) <= numpy_function.nargs:
-            args, outs = args[: numpy_function.nin], args[numpy_function.nin :]
-            kwargs = {**kwargs, "out": (*outs, *[None] * (numpy_function.nout - len(outs)))}
+        args, kwargs = _with_named_out(name, numpy_function, args, kwargs)
         try:
             result = self.called(name, numpy_function, args, kwargs)
             return back(result) if kwargs.get("out") is None else result
@@ -196,6 +195,7 @@ class Numpy:
         self, name: str, numpy_function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> Any:
         """Call it in the same way, but return NumPy's arrays, except those given as `out`."""
+        args, kwargs = _with_named_out(name, numpy_function, args, kwargs)
         out, target = kwargs.get("out"), None
         if name.rpartition(".")[2] in WRITERS and args:
             target = args[0]
@@ -250,6 +250,38 @@ class Numpy:
             return NotImplemented
         kwargs = {k: v for k, v in (("out", out), ("dtype", dtype)) if v is not None}
         return self.call(ufunc.__name__, ufunc, inputs, kwargs, first_line(error))
+
+
+def _with_named_out(
+    name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> tuple[Sequence[Any], Mapping[str, Any]]:
+    """Return arguments with `out` among those by name."""
+    if isinstance(function, numpy.ufunc):
+        if not function.nin < len(args) <= function.nargs:
+            return args, kwargs
+        outs = (*args[function.nin :], *[None] * (function.nargs - len(args)))
+        return args[: function.nin], {**kwargs, "out": outs}
+    place, names = _from_out_on(name)
+    if not place < len(args) <= place + len(names):
+        return args, kwargs
+    return args[:place], {**dict(zip(names, args[place:])), **kwargs}
+
+
+@functools.cache
+def _from_out_on(name: str) -> tuple[int, list[str]]:
+    """Return the position of `out` in a function of NumPy's, or in a method, and the names of the parameters from it.
+
+    >>> _from_out_on("ndarray.take")  # the array is the first argument
+    (3, ['out', 'mode'])
+    """
+    try:
+        function: Any = functools.reduce(getattr, name.removeprefix("ndarray.").split("."), numpy)
+        found = inspect.signature(function).parameters.values()
+    except (AttributeError, TypeError, ValueError):
+        return 0, []
+    names = [p.name for p in found if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    place = names.index("out") if "out" in names else len(names)
+    return place, names[place:]
 
 
 def _makes_objects(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:

@@ -13,7 +13,7 @@ from ..ops._base import core as _core
 from ..ops._base.convert import is_supported
 from .conversion import aliased, delivered, each_inside, values
 
-__all__ = ["METHODS", "Base", "Overriding", "Unbound", "attributes", "dispatch_functions"]
+__all__ = ["BASES", "METHODS", "Base", "Overriding", "Unbound", "attributes", "overridden"]
 
 
 def _view(kind: type) -> Callable[..., Any]:
@@ -80,9 +80,10 @@ class Base(numpy.ndarray):
 
     def __new__(cls, shape: Any, dtype: Any = float, buffer: Any = None, *args: Any, **kwargs: Any) -> Any:
         """Create an array, through either class. It shares the memory of a buffer, also of a forerun array."""
-        if cls is np.ndarray:
-            return cls(shape, dtype, buffer, *args, **kwargs)
-        return super().__new__(cls, values(shape), dtype, aliased(buffer), *args, **kwargs)
+        if cls in (np.ndarray, numpy.ndarray):
+            programs: Any = np.ndarray
+            return programs(shape, dtype, buffer, *args, **kwargs)
+        return numpy.ndarray.__new__(cls, values(shape), dtype, aliased(buffer), *args, **kwargs)
 
     view = _view(numpy.ndarray)
 
@@ -95,12 +96,14 @@ def _array_function(self: Any, func: Any, types: Any, args: Any, kwargs: Any) ->
     return numpy.ndarray.__array_function__(self, _numpys(func), known, args, kwargs)
 
 
-def dispatch_functions() -> None:
-    """Give `Base` the method that `__array_function__` of a program's class may call.
+class Wrapping(Base):
+    """The base of a class that has `__array_wrap__`, and may call NumPy's in it with forerun's array."""
 
-    Without it NumPy finds at once that a derived class leaves functions to it.
-    """
-    setattr(Base, "__array_function__", _array_function)  # noqa: B010
+    __slots__ = ()
+
+    def __array_wrap__(self, array: Any, *args: Any) -> Any:
+        """Call NumPy's, with NumPy's array on the same memory."""
+        return numpy.ndarray.__array_wrap__(self, aliased(array), *args)
 
 
 class Overriding(Base):
@@ -116,7 +119,22 @@ class Overriding(Base):
         return found if out is None or found is NotImplemented else delivered(out, named["out"], found)
 
 
-for _base in (Base, Overriding):
+BASES: dict[str, type] = {"__array_ufunc__": Overriding, "__array_wrap__": Wrapping}  # of classes with such a method
+
+
+def overridden(method: str, kind: type) -> None:
+    """Let such a method of a program's class call the one of its base for forerun's arrays.
+
+    Classes without it have no other base: NumPy then finds at once that they leave ufuncs and functions to it.
+    """
+    base = BASES.get(method)
+    if method == "__array_function__":
+        setattr(Base, method, _array_function)
+    elif base is not None and issubclass(kind, Base) and not issubclass(kind, base):
+        kind.__bases__ = (*kind.__bases__, base)
+
+
+for _base in (Base, Overriding, Wrapping):
     _base.__name__ = _base.__qualname__ = "ndarray"
     _base.__module__ = "numpy"
 
@@ -142,5 +160,6 @@ class Unbound:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self._own is None or (args and isinstance(args[0], numpy.ndarray)):
-            return self._numpy(args[0], *values(args[1:]), **values(kwargs))
+            convert = aliased if self.__name__ == "__array_wrap__" else values  # whose result is a view
+            return self._numpy(args[0], *map(convert, args[1:]), **values(kwargs))
         return self._own(*args, **kwargs)

@@ -51,7 +51,7 @@ class Imports:
         self.folders: tuple[str, ...] = ()
         self.add(folders)
         self.module = module  # of a dotted name: "numpy", "numpy.linalg"
-        self._met = met  # called with the dotted names of other modules when they have been imported
+        self._met = met  # called with the dotted names of other modules and packages after imports from them
         self._library = _library()
         self._before: tuple[Any, Any] | None = None
 
@@ -119,8 +119,7 @@ class Imports:
                     self._submodule(f"{name}.{part}")
             return found if fromlist or name == "numpy" else self.module("numpy")
         module: ModuleType = self._before[0](name, globals, locals, fromlist, level)
-        if level == 0:
-            self._met(name)
+        self._met(name if level == 0 else globals.get("__package__") or "")
         return module
 
     def _submodule(self, name: str) -> None:

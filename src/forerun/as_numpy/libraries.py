@@ -44,6 +44,7 @@ ADAPTED: dict[str, tuple[str, ...] | None] = {
         "where",
     ),
     "array_api_compat": ("array_namespace", "get_namespace", "is_array_api_obj", "is_numpy_array", "device", "size"),
+    "array_api_compat.numpy": ("asarray",),
     "torch.utils.data._utils.collate": ("default_collate",),
     "numba.core.dispatcher": ("Dispatcher",),
     "numba.stencils.stencil": ("StencilFunc",),
@@ -51,10 +52,12 @@ ADAPTED: dict[str, tuple[str, ...] | None] = {
     "pytest": ("importorskip",),
     "cloudpickle.cloudpickle": ("Pickler",),
     "joblib.externals.cloudpickle.cloudpickle": ("Pickler",),
+    "numba.cloudpickle.cloudpickle": ("Pickler",),
 }  # fmt: skip
 # Functions with results that take NumPy's arrays alone: an object with a method `solve`, or that method.
 _SOLVERS = ("splu", "spilu", "factorized")
 _WRITERS = ("cv2",)  # modules with functions that write into arguments
+_ON_MEMORY = ("scipy.sparse._sparsetools", "array_api_compat.numpy")  # on the memory of arguments, or that return one
 _BINARY = (
     "add", "sub", "mul", "truediv", "floordiv", "mod", "divmod", "pow", "matmul", "and", "or", "xor", "lshift", "rshift"
 )  # fmt: skip
@@ -74,6 +77,7 @@ _METHODS: dict[str, frozenset[str]] = {
     "scipy.sparse._base._spbase": frozenset(("__setattr__",)),
     "cloudpickle.cloudpickle.Pickler": frozenset(("reducer_override",)),
     "joblib.externals.cloudpickle.cloudpickle.Pickler": frozenset(("reducer_override",)),
+    "numba.cloudpickle.cloudpickle.Pickler": frozenset(("reducer_override",)),
 }
 
 
@@ -89,16 +93,24 @@ class Libraries:
     ) -> None:
         self._is_program, self._module = is_program, module
         self._before: dict[str, list[tuple[Any, str, Any]]] = {}
+        self._modules = 0  # how many there were at the last look for modules to adapt, unless one was incomplete
 
     def adapt(self) -> None:
         """Adapt the modules that have been imported since the last call."""
+        if len(sys.modules) == self._modules:
+            return
+        self._modules = len(sys.modules)
         for name in ADAPTED.keys() - self._before:
             module = sys.modules.get(name)
-            if module is not None and not getattr(module.__spec__, "_initializing", False):
-                found = {(id(owner), key): (owner, key) for owner, key in _found(module)}
-                self._before[name] = [(owner, key, vars(owner).get(key)) for owner, key in found.values()]
-                for owner, key in found.values():
-                    self._replace(owner, key, name)
+            if module is None:
+                continue
+            if getattr(module.__spec__, "_initializing", False):
+                self._modules = 0  # it is adapted by the call after its import
+                continue
+            found = {(id(owner), key): (owner, key) for owner, key in _found(module)}
+            self._before[name] = [(owner, key, vars(owner).get(key)) for owner, key in found.values()]
+            for owner, key in found.values():
+                self._replace(owner, key, name)
 
     def restore(self) -> None:
         """Give the libraries their own functions back."""
@@ -144,7 +156,7 @@ class Libraries:
             result = function(*self.values(args, given), **self.values(kwargs, given))
             return compiled.written(result, given)
 
-        if module == "scipy.sparse._sparsetools":
+        if module in _ON_MEMORY:
             on_memory = compiled.passing(function)
             return direct("adapted", lambda args, kwargs: on_memory(*args, **kwargs))(function)
         adapted: Callable[..., Any] = direct("adapted", call_and_write if module in _WRITERS else call)(function)

@@ -3,6 +3,7 @@ function."""
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib
 import sys
@@ -14,9 +15,10 @@ import numpy
 
 from .. import np
 from ..ops._base import core as _core
+from ..ops._base.convert import is_supported
 from ..ops._base.ufunc_text import Signature
 from . import arrays
-from .conversion import Numpy, as_forerun, is_derived, named, values
+from .conversion import Numpy, aliased, as_forerun, back, named, values
 from .streams import streams
 
 __all__ = ["Modules"]
@@ -33,6 +35,11 @@ _MAY_FAIL = (
     "linalg.lstsq", "linalg.matrix_power", "linalg.matrix_rank", "linalg.pinv", "linalg.qr", "linalg.solve",
     "linalg.svd", "linalg.svdvals", "linalg.tensorinv", "linalg.tensorsolve", "polyfit",
 )  # fmt: skip
+# These as well, whose errors depend on values in other ways than those of indices.
+_CHECKING = (
+    "asarray_chkfinite", "average", "choose", "digitize", "histogram", "histogram2d", "histogram_bin_edges",
+    "histogramdd", "nanargmax", "nanargmin", "ravel_multi_index", "unravel_index",
+)  # fmt: skip
 _FEW = 1024  # elements of a matrix for which the core calls NumPy's functions itself
 # NumPy looks at the values to find the dtype.
 _REAL_IF_THEY_CAN = ("linalg.eig", "linalg.eigvals")
@@ -41,8 +48,11 @@ _NAMED = (
     "linalg.eig", "linalg.eigh", "linalg.qr", "linalg.slogdet", "linalg.svd",
     "unique_all", "unique_counts", "unique_inverse",
 )  # fmt: skip
-# They call a function of the program, or use up an iterator: a second call would be seen.
-_ONCE = ("apply_along_axis", "apply_over_axes", "fromfunction", "piecewise")
+# They call functions of the program, so a second call would be seen: by position and name, the functions.
+_CALLING = {
+    "apply_along_axis": (0, "func1d"), "apply_over_axes": (0, "func"), "fromfunction": (0, "function"),
+    "piecewise": (2, "funclist"),
+}  # fmt: skip
 # They return a forerun array for any arguments.
 _MAKES = (
     "array", "asanyarray", "asarray", "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "astype", "copy",
@@ -63,12 +73,13 @@ _VIEWING = (
     "moveaxis", "nan_to_num", "permute_dims", "ravel", "real", "reshape", "rollaxis", "rot90", "split", "squeeze",
     "swapaxes", "transpose", "trim_zeros", "unstack", "vsplit",
 )  # fmt: skip
+# They return an array on the memory of another object, to which either writes.
+_ON_MEMORY = ("ctypeslib.as_array", "frombuffer")
 _DELEGATED = (
     dict.fromkeys(_WITHOUT_CLASS, "dtypes") | dict.fromkeys(_IGNORING_CLASS, "rules") | dict.fromkeys(_VIEWING, "views")
 )
 # Modules that are NumPy's own: their names are annotations, and no functions.
 _NUMPY_MODULES = ("numpy.typing",)
-_OF_DERIVED = "an array's class is derived from numpy.ndarray"
 _LACKS = "not among forerun's functions"
 # NumPy's functions are meant, as they call Python once for each element, or are about NumPy itself.
 _NUMPY_NAMES = {
@@ -174,6 +185,8 @@ class Modules:
             return self(numpy_object.__name__) if numpy_object.__name__.partition(".")[0] == "numpy" else numpy_object
         if not callable(numpy_object) or (isinstance(numpy_object, type) and not callable(forerun_object)):
             return numpy_object if forerun_object is None or isinstance(numpy_object, str) else forerun_object
+        if path in _ON_MEMORY:
+            return _on_memory(forerun_object, numpy_object)
         if path in _NUMPY_NAMES or isinstance(forerun_object, type):
             return self._numpy_object(path, numpy_object)
         if isinstance(forerun_object, _core.Ufunc):
@@ -198,8 +211,9 @@ class Modules:
         return found
 
     def _function(self, path: str, forerun_function: Any, numpy_function: Callable[..., Any]) -> Any:
-        if path in _ONCE:
-            called = _by_class(forerun_function, self.calls.always(path, numpy_function, _OF_DERIVED))
+        if path in _CALLING:
+            numpys = self.calls.always(path, numpy_function, "calls functions of the program")
+            called = _calling(forerun_function, numpys, *_CALLING[path])
             vars(called).update(self._undispatched(path, numpy_function))
             return called
         few = None if path in _MAKES else numpy_function
@@ -241,13 +255,51 @@ def _changed(path: str, forerun_function: Any, numpy_function: Any) -> Any:
     return _waiting(path, forerun_function, numpy_function)
 
 
-def _by_class(function: Callable[..., object], numpy_function: Callable[..., object]) -> Callable[..., object]:
-    """Return a function that is NumPy's for arrays of a class derived from NumPy's."""
+def _calling(
+    function: Callable[..., object], numpy_function: Callable[..., object], place: int, name: str
+) -> Callable[..., object]:
+    """Return NumPy's function, which calls the program's for parts of the values; forerun's while it is recorded.
+
+    place, name: of the parameter for functions of the program.
+    """
 
     @functools.wraps(function)
     def call(*args: object, **kwargs: object) -> object:
-        derived = any(map(is_derived, (*args, *kwargs.values())))
-        return (numpy_function if derived else function)(*args, **kwargs)
+        if _core.recording() or _core.tracing():
+            return function(*args, **kwargs)
+        if len(args) > place:
+            args = (*args[:place], _on_numpys(args[place]), *args[place + 1 :])
+        elif name in kwargs:
+            kwargs[name] = _on_numpys(kwargs[name])
+        return numpy_function(*args, **kwargs)
+
+    return call
+
+
+def _on_numpys(function: object) -> object:
+    """Return a function of the program's, or a list of them, for NumPy's arrays, which it gets as forerun's."""
+    if isinstance(function, (list, tuple)):
+        return [_on_numpys(each) for each in function]
+    if not callable(function):
+        return function
+
+    def called(*args: object, **kwargs: object) -> object:
+        return values(function(*map(back, args), **{name: back(x) for name, x in kwargs.items()}))
+
+    return called
+
+
+def _on_memory(forerun_function: Any, numpy_function: Callable[..., numpy.ndarray]) -> Callable[..., Any]:
+    """Return NumPy's function; its array is forerun's if that has the memory, or copies bytes, which cannot change."""
+
+    @functools.wraps(numpy_function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if args and type(args[0]) is bytes and forerun_function is not None:
+            with contextlib.suppress(TypeError, ValueError):
+                return _core.read_only(forerun_function(*args, **kwargs), True)
+        found = numpy_function(*map(aliased, args), **{name: aliased(x) for name, x in kwargs.items()})
+        shared = _core.shared_with_numpy(found) if is_supported(found.dtype) else None
+        return found if shared is None else shared
 
     return call
 
@@ -256,7 +308,10 @@ def _rewinding(function: Callable[..., object]) -> Callable[..., object]:
     """Return a function that leaves an open file where it was if it refuses the contents."""
 
     def read(file: Any, *args: object, **kwargs: object) -> object:
-        before = file.tell() if getattr(file, "seekable", bool)() else None
+        try:
+            before = file.tell() if getattr(file, "seekable", bool)() else None
+        except OSError as error:  # a loop reads the file's lines
+            raise TypeError(f"{function.__name__}: file must tell its position, got {error}") from None
         try:
             return function(file, *args, **kwargs)
         except Exception:
@@ -286,6 +341,8 @@ def _waiting(path: str, forerun_function: Callable[..., Any], numpy_function: Ca
         )
     if path in _MAY_FAIL:
         return _in_the_call(forerun_function, numpy_function, 1 if path == "polyfit" else 2)
+    if path in _CHECKING:
+        return functools.wraps(forerun_function)(lambda *args, **kwargs: _settled(forerun_function(*args, **kwargs)))
     return forerun_function
 
 

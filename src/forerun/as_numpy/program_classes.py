@@ -16,7 +16,7 @@ from .. import np
 from ..ops._base import core as _core
 from ..ops._base.convert import is_supported
 from .conversion import WRITERS, aliased, back, each_inside, taken
-from .derived import dispatch_functions
+from .derived import overridden
 
 __all__ = ["converted"]
 
@@ -27,8 +27,8 @@ def converted(
 ) -> Iterator[None]:
     """Inside, class statements of the program make classes whose `__array__` returns NumPy's arrays, and whose
     `__array_function__` and `__array_ufunc__` get the functions that the program has by their names. Their
-    `__array_finalize__` and `__array_wrap__` get forerun's arrays. Functions that are written in C in NumPy get no
-    instance.
+    `__array_finalize__` and `__array_wrap__` get forerun's arrays, and the latter the program's ufunc. Functions that
+    are written in C in NumPy get no instance.
 
     is_program: whether globals are those of the program's code.
     counterpart: returns the program's function in place of NumPy's.
@@ -37,7 +37,7 @@ def converted(
     adapting: dict[str, Callable[[FunctionType], Callable[..., Any]]] = {
         "__array__": _returning_numpys,
         "__array_finalize__": _finalizing,
-        "__array_wrap__": _wrapping,
+        "__array_wrap__": functools.partial(_wrapping, counterpart),
         "__array_function__": functools.partial(_dispatching, counterpart),
         "__array_ufunc__": functools.partial(_given, counterpart),
     }
@@ -49,8 +49,7 @@ def converted(
                 method = vars(made).get(method_name)
                 if isinstance(method, FunctionType) and is_program(method.__globals__):
                     setattr(made, method_name, adapt(method))
-                    if method_name == "__array_function__":
-                        dispatch_functions()
+                    overridden(method_name, made)
             for key, value in list(vars(made).items()):
                 if isinstance(value, _core.Fallback) and not _becomes_a_method(value):
                     setattr(made, key, staticmethod(value))
@@ -93,11 +92,15 @@ def _finalizing(method: FunctionType) -> Callable[..., Any]:
     return finalize
 
 
-def _wrapping(method: FunctionType) -> Callable[..., Any]:
-    """Return `__array_wrap__` that gets forerun's array on the same memory, which the program may view as its class."""
+def _wrapping(counterpart: Callable[[Any], Any], method: FunctionType) -> Callable[..., Any]:
+    """Return `__array_wrap__` that gets forerun's array on the same memory, which the program may view as its class,
+    and in its context the ufunc that the program has."""
 
     @functools.wraps(method)
-    def wrap(self: object, array: Any, *args: object, **kwargs: object) -> object:
+    def wrap(self: object, array: Any, *args: Any, **kwargs: object) -> object:
+        if args and type(args[0]) is tuple:
+            context = args[0]
+            args = ((counterpart(context[0]), *context[1:]), *args[1:])
         shared = _core.shared_with_numpy(array) if type(array) is numpy.ndarray else None
         if shared is None:
             return method(self, array, *args, **kwargs)
