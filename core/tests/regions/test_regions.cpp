@@ -26,7 +26,7 @@ bool meet(const std::set<int64_t>& a, const std::set<int64_t>& b) {
 }
 
 // Regions never miss an overlap; and for two blocks of a matrix, or for boxes that differ along one axis, they report
-// no false overlap. What overlaps a region that another one contains overlaps that one, too.
+// no false overlap. A region that overlaps one inside another region overlaps that one, too.
 void check_regions(int rounds) {
   Random random(5);
   int known_apart = 0, apart = 0;
@@ -41,7 +41,8 @@ void check_regions(int rounds) {
     known_apart += known, apart += !overlap;
     const bool contains = a.region().contains(b.region());
     Layout c = part_of(whole, random, stepped);
-    check(!(contains && a.region().apart(c.region()) && meet(bytes_of(b), bytes_of(c))), "what is in a part is known");
+    check(!(contains && a.region().apart(c.region()) && meet(bytes_of(b), bytes_of(c))),
+          "a part that overlaps an inner one overlaps the outer one");
     if (!stepped && shape.size() <= 2) {
       check(known == !overlap, "blocks of a matrix are distinguished");
       const std::set<int64_t> all = bytes_of(a), some = bytes_of(b);
