@@ -11,7 +11,7 @@ import numpy
 from numpy.linalg import LinAlgError
 
 from .._base.convert import asarray, asarray_like_device, broadcast_shapes
-from .._base.primitive import primitive
+from .._base.primitive import numpy_when_small, primitive
 from .._base.promotion import real_of
 from ..create.fill import empty
 from ..elementwise.arithmetic import not_equal
@@ -203,6 +203,13 @@ def _lstsq(a: Array, b: Array, rcond: float) -> tuple[Array, ...]:
     return tuple(stacked("lstsq", task, [a, b], outs, (), work(a, 4)))
 
 
+def _of_small(a: numpy.ndarray, b: numpy.ndarray, rcond: float | None = None) -> tuple[Any, ...]:
+    """Call NumPy's for small matrices."""
+    x, squares, rank, s = numpy.linalg.lstsq(a, b, rcond)
+    return x, squares, numpy.array(rank, "int64"), s
+
+
+@numpy_when_small(_of_small, "a b rcond", "mmi", "D")
 def lstsq(a: ArrayLike, b: ArrayLike, rcond: float | None = None) -> tuple[Any, Any, Any, Any]:
     """Return x that minimizes the norm of a @ x - b; the sums of squared residuals; a's rank; its singular values.
 
