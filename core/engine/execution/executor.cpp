@@ -87,7 +87,7 @@ void Executor::run_tiles(Work& work) {
     work.tile = op->take_tile(CpuOccupancy::takes_last(CpuOccupancy::here()));
     op->queue->sharing.insert(
         op, [op](Op* other) { return other->urgent == op->urgent ? other->seq > op->seq : op->urgent; });
-    pool_.wake_others(op->queue, true);
+    pool_.wake_others(op->queue, true, tile_cost(*op));
   }
   run_kernel(work);
 }

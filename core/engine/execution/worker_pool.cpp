@@ -172,7 +172,7 @@ bool WorkerPool::wake_others(Queue* mine, bool changed, uint64_t cost, bool leav
       continue;
     }
     if (q->only_tiny() && q->timed_waits.load() > 0) continue;  // it reads the ring by itself soon
-    const bool returns = mine ? q == mine : cost > 0;
+    const bool returns = mine ? q == mine : cost > 0 && q->computes();
     const uint64_t available = returns ? q->available_cost() : 0;
     if (returns ? available > kWakeCost && available + cost > 2 * kWakeCost : changed || !mine)
       q->parked.wake_one(scheduler_.cpus());

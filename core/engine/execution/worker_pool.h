@@ -52,9 +52,9 @@ class WorkerPool {
   // The calling worker sleeps until it is woken, at most `limit`.
   void sleep(Queue& queue, Lock& held, std::chrono::microseconds limit);
   // Wakes one more worker for each queue with work: always for other queues if something `changed`, and for the
-  // caller's queue (null: it is a waiting thread, and may take from any) if the remaining work is worth it beside that
-  // of this `cost`, in ns, which the caller has taken. (A worker that takes work calls this again, so workers wake one
-  // another in a chain.) `leaves`: the work is left to the caller, which comes back for it, or calls
+  // caller's queue (null: it is a waiting thread, and takes from all that compute) if the remaining work is worth it
+  // beside that of this `cost`, in ns, which the caller has taken. (A worker that takes work calls this again, so
+  // workers wake one another in a chain.) `leaves`: the work is left to the caller, which comes back for it, or calls
   // wake_for_leftovers(): true if there is any.
   bool wake_others(Queue* mine, bool changed, uint64_t cost = 0, bool leaves = false);
   void wake_all();
