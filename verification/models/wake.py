@@ -8,10 +8,10 @@ left_ (`left_work`), and the queue's sleeping, `timed_waits`, searching and call
 Queue::parked, any of which may be woken.
 
 Memory orders. next_, sleeping, searching, called, `timed_waits`, looking_, left_ are seq_cst in the code where one side
-writes one and then reads another (a number, then the parked; sleeping, then the numbers): as here. planned_ is relaxed and
-written under the lock; a thread without the lock that sees an old value sees too much fresh work, and requests
-an unnecessary look. A slot is stored with release and loaded with acquire: it carries the op; a planning thread that
-does not see it yet leaves the rest of the ring as fresh work. cost_ is relaxed and may lose one of two simultaneous
+writes one and then reads another (a number, then the parked; sleeping, then the numbers): as here. planned_ is relaxed
+and written under the lock; a thread without the lock that sees an old value sees too much fresh work, and requests an
+unnecessary look. A slot is stored with release and loaded with acquire: it carries the op; a planning thread that does
+not see it yet leaves the rest of the ring as fresh work. cost_ is relaxed and may lose one of two simultaneous
 additions: only the wake-up of a worker in a timed wait depends on it, and that worker looks by itself (`lean`).
 
 Left out: let_submit and spin, which only let time pass without the lock between two looks (a worker that leaves
