@@ -13,7 +13,7 @@ from ..ops._base import core as _core
 from ..ops._base.convert import is_supported
 from .conversion import aliased, delivered, each_inside, values
 
-__all__ = ["BASES", "METHODS", "Base", "Overriding", "Unbound", "attributes", "overridden"]
+__all__ = ["BASES", "METHODS", "Base", "Overriding", "Unbound", "add_base", "attributes"]
 
 
 def _view(kind: type) -> Callable[..., Any]:
@@ -88,12 +88,17 @@ class Base(numpy.ndarray):
     view = _view(numpy.ndarray)
 
 
-def _array_function(self: Any, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-    """Call NumPy's, with its function, class and arrays in place of forerun's."""
-    known = tuple(map(_numpy_class, types))
-    if known != tuple(types):
-        args, kwargs = _all_aliased(args), _all_aliased(kwargs)
-    return numpy.ndarray.__array_function__(self, _numpys(func), known, args, kwargs)
+class Dispatching(Base):
+    """The base of a class that has `__array_function__`, and may call NumPy's in it."""
+
+    __slots__ = ()
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        """Call NumPy's, with its function, class and arrays in place of forerun's."""
+        known = tuple(map(_numpy_class, types))
+        if known != tuple(types):
+            args, kwargs = _all_aliased(args), _all_aliased(kwargs)
+        return numpy.ndarray.__array_function__(self, _numpys(func), known, args, kwargs)
 
 
 class Wrapping(Base):
@@ -119,22 +124,21 @@ class Overriding(Base):
         return found if out is None or found is NotImplemented else delivered(out, named["out"], found)
 
 
-BASES: dict[str, type] = {"__array_ufunc__": Overriding, "__array_wrap__": Wrapping}  # of classes with such a method
+# The bases of classes with such a method. Classes without it have `Base` alone: NumPy then finds at once that they
+# leave ufuncs and functions to it.
+BASES: dict[str, type] = {
+    "__array_function__": Dispatching, "__array_ufunc__": Overriding, "__array_wrap__": Wrapping
+}  # fmt: skip
 
 
-def overridden(method: str, kind: type) -> None:
-    """Let such a method of a program's class call the one of its base for forerun's arrays.
-
-    Classes without it have no other base: NumPy then finds at once that they leave ufuncs and functions to it.
-    """
+def add_base(method: str, kind: type) -> None:
+    """Let such a method of a program's class call the one of its base for forerun's arrays."""
     base = BASES.get(method)
-    if method == "__array_function__":
-        setattr(Base, method, _array_function)
-    elif base is not None and issubclass(kind, Base) and not issubclass(kind, base):
+    if base is not None and issubclass(kind, Base) and not issubclass(kind, base):
         kind.__bases__ = (*kind.__bases__, base)
 
 
-for _base in (Base, Overriding, Wrapping):
+for _base in (Base, *BASES.values()):
     _base.__name__ = _base.__qualname__ = "ndarray"
     _base.__module__ = "numpy"
 

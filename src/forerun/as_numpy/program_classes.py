@@ -16,7 +16,7 @@ from .. import np
 from ..ops._base import core as _core
 from ..ops._base.convert import is_supported
 from .conversion import WRITERS, aliased, back, each_inside, taken
-from .derived import overridden
+from .derived import add_base
 
 __all__ = ["converted"]
 
@@ -49,7 +49,7 @@ def converted(
                 method = vars(made).get(method_name)
                 if isinstance(method, FunctionType) and is_program(method.__globals__):
                     setattr(made, method_name, adapt(method))
-                    overridden(method_name, made)
+                    add_base(method_name, made)
             for key, value in list(vars(made).items()):
                 if isinstance(value, _core.Fallback) and not _becomes_a_method(value):
                     setattr(made, key, staticmethod(value))

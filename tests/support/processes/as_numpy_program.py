@@ -54,6 +54,13 @@ def values_with_both(expression: str, namespaces: list[dict[str, Any]], program:
     return tuple(value_of(expression, space) for space in namespaces)
 
 
+def check_with_both(expression: str, namespaces: list[dict[str, Any]], program: str) -> None:
+    """Check that its value is the same with NumPy and with forerun, and no error."""
+    expected, found = values_with_both(expression, namespaces, program)
+    assert found == expected
+    assert "Error" not in expected
+
+
 @contextmanager
 def numpy_replaced(folder: Path) -> Iterator[None]:
     """Inside, files of the folder get forerun as NumPy."""
