@@ -186,7 +186,7 @@ class Numpy:
         begun = time.perf_counter()
         args, kwargs = _with_named_out(name, numpy_function, args, kwargs)
         try:
-            result = self.called(name, numpy_function, args, kwargs)
+            result = self._called(name, numpy_function, args, kwargs)
             return back(result) if kwargs.get("out") is None else result
         finally:
             self.report.fell_back(name, why, time.perf_counter() - begun)
@@ -195,7 +195,12 @@ class Numpy:
         self, name: str, numpy_function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> Any:
         """Call it in the same way, but return NumPy's arrays, except those given as `out`."""
-        args, kwargs = _with_named_out(name, numpy_function, args, kwargs)
+        return self._called(name, numpy_function, *_with_named_out(name, numpy_function, args, kwargs))
+
+    def _called(
+        self, name: str, numpy_function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> Any:
+        """Call it with `out` among the arguments by name."""
         out, target = kwargs.get("out"), None
         if name.rpartition(".")[2] in WRITERS and args:
             target = args[0]
