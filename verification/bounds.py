@@ -54,9 +54,11 @@ MODELS: list[tuple[type[Model], Bounds]] = [
     (Lanes, {"failing": (0,), "throwing": (1,)}),
 ]
 
+_IN_VAIN: Bounds = {"issuers": (2,), "meet": True, "cores": 2, "helper": True, "other": True, "in_vain": True}
+
 DEEP: list[tuple[type[Model], Bounds]] = [
     (Wake, {"issuers": (3,), "meet": True, "cores": 2, "helper": True}),
-    (Wake, {"issuers": (2,), "meet": True, "cores": 2, "helper": True, "other": True, "in_vain": True}),
+    (Wake, _IN_VAIN),
     (Wake, {"issuers": (2, 1), "meet": True}),
     (Wake, {"issuers": (2,), "workers": 3, "meet": True}),
     (Wake, {"issuers": (2,), "cost": "tiny", "helper": True}),
@@ -81,16 +83,8 @@ MUTANTS: list[tuple[type[Model], str, Bounds]] = [
     (Wake, "looks_again", {"cost": "tiny", "workers": 1, "helper": True}),
     (Wake, "leaves_silently", {"issuers": (3,), "meet": True, "cores": 2, "helper": True}),
     (Wake, "interrupted_silently", {"issuers": (2,), "meet": True, "helper": True, "interrupted": True}),
-    (
-        Wake,
-        "looks_first",
-        {"issuers": (2,), "meet": True, "cores": 2, "helper": True, "other": True, "in_vain": True},
-    ),
-    (
-        Wake,
-        "forgets_left_work",
-        {"issuers": (2,), "meet": True, "cores": 2, "helper": True, "other": True, "in_vain": True},
-    ),
+    (Wake, "looks_first", _IN_VAIN),
+    (Wake, "forgets_left_work", _IN_VAIN),
     (Wake, "gave_way", {"issuers": (2,), "meet": True, "cores": 2}),
     (Completion, "notify_first", {}),
     (Completion, "notify_without_mutex", {}),

@@ -149,8 +149,8 @@ class Worker(Waker):
     serves = True
 
     def __init__(self, name: str, model: Wake) -> None:
-        super().__init__(name, "born", op=-1, last=0, timeouts=0, timed=False, changed=False, worked=False, left=False)
-        self.own["then"] = ""
+        looked = {"timed": False, "changed": False, "worked": False, "left": False}
+        super().__init__(name, "born", op=-1, last=0, timeouts=0, then="", **looked)
         self.model = model
 
     def born(self, s: Any, me: Any) -> str | None:
