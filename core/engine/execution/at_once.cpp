@@ -19,6 +19,7 @@ bool AtOnceRunner::may_run(Op& op) {
     else if (s.bytes > kMostCopied && !s.unshared())
       return false;  // a fresh block, and a copy of all old values
   }
+  if (wants > kMostAhead && !ring_.idle()) return false;
   return wants == 0 || wants + op.budget->occupied() <= op.budget->hard.load(std::memory_order_relaxed);
 }
 

@@ -42,6 +42,8 @@ class AtOnceRunner {
   static constexpr int64_t kMostCost = 4000, kMostBeforeWait = 12'000;
   // The most bytes that an immediate write may copy to keep the old values for a NumPy view.
   static constexpr size_t kMostCopied = 1 << 14;
+  // The most bytes that it may allocate while older ops are pending, which may release memory first.
+  static constexpr size_t kMostAhead = 1 << 20;
 
   bool may() const { return settings_.on(Pass::at_once) && !scheduler_.gate_closed(std::memory_order_relaxed); }
   bool may_run(Op& op);

@@ -97,7 +97,7 @@ class Op {
   // Resets it for the next use; keeps the memory of its vectors, unless that is much: a free op may stay unused for
   // long.
   void reset() {
-    n_access = 0, inner = urgent = elsewhere = brief = false;
+    n_access = 0, cost = 0, inner = urgent = elsewhere = brief = false;
     empty(more_access_), empty(places_), successors.clear();
     if (more_edges) [[unlikely]]
       drop_edges();
@@ -117,7 +117,7 @@ class Op {
   uint64_t seq = 0;                // position in program order
   uint32_t site = 0;               // where it was issued (a line of the user's program)
   const char* name = "";           // outlives the op
-  uint32_t cost = 0;               // about how long it takes, in ns (saturating)
+  uint32_t cost = 0;               // about how long it takes, in ns (saturating); 0 unless its kernel's maker sets it
   int n_access = 0;
   bool inner = false;                                  // issued by a running task, which may wait for it
   bool urgent = false;                                 // goes before older ready ops of its queue

@@ -194,6 +194,42 @@ void threads_take_turns() {
   check(shared.first() == 5 + 4 * (kSanitized ? 500 : 5000), "every step has been made once");
 }
 
+void a_new_op_has_no_cost() {
+  Engine& engine = Engine::get();
+  engine.discard(op_of(UINT32_MAX));
+  Op* op = engine.make_op();
+  check(op->cost == 0 && !op->is_task(), "an op does not keep the cost of the one that used its memory before");
+  engine.discard(op);
+}
+
+// Whether an op that allocates that many bytes runs in the call.
+bool allocates_at_once(size_t bytes) {
+  Buffer* buffer = Buffer::make(bytes, Engine::get().devices[0].budget.get());
+  buffer->retain_handle();
+  Op* op = op_of(0);
+  op->emplace<Fill>(1);
+  op->add(buffer, Mode::write);
+  const bool at_once = issue(op);
+  buffer->release_handle();
+  return at_once;
+}
+
+void large_blocks_are_allocated_in_program_order() {
+  set_up({2});
+  constexpr size_t kLarge = 2 << 20;
+  check(allocates_at_once(kLarge), "nothing is pending that could release memory");
+  Numbers numbers;
+  std::atomic<bool> go{false};
+  Op* held = op_of(50'000);
+  held->emplace<Held>(go);
+  held->add(numbers.buffer, Mode::update);
+  issue(held);
+  check(!allocates_at_once(kLarge), "a pending op may release memory first");
+  check(allocates_at_once(kLarge / 4), "a small block makes no difference");
+  go = true;
+  wait_all();
+}
+
 void records_are_in_order() {
   set_up({2});
   Engine& engine = Engine::get();
@@ -220,6 +256,8 @@ int main() {
   a_pending_read_comes_first();
   failures_poison_in_order();
   threads_take_turns();
+  a_new_op_has_no_cost();
+  large_blocks_are_allocated_in_program_order();
   records_are_in_order();
   wait_all();
   stop_workers();

@@ -8,7 +8,9 @@ from typing import Any
 import numpy
 import pytest
 
-from forerun import np
+import forerun
+from forerun import np, npx
+from forerun.testing import closed_gate
 from tests.support.engine.passes import check_all_passes, random_floats, results_and_pass_counts
 
 pytestmark = pytest.mark.usefixtures("any_op_is_worth_a_group")
@@ -55,6 +57,17 @@ def read_before_it_is_written(x: Any) -> Any:
 def test_parts_that_do_not_overlap_are_written_by_one_group(improving, program, operations):
     _, did = results_and_pass_counts(program, random_floats(ROWS, COLUMNS))
     assert (did["groups"], did["grouped"]) == (1, operations)
+
+
+def test_uninitialised_arrays_are_no_slow_operations_after_host_tasks(improving):
+    """Planning waits for host tasks; the operation of `np.empty` may be made in the memory of one that has ended."""
+    for tasks in range(8, 400, 8):
+        with closed_gate():
+            ended = [npx.host(lambda v: v, [np.ones(3)], [((3,), "float64")]) for _ in range(tasks)]
+        forerun.waitall()
+        del ended
+        _, did = results_and_pass_counts(planes, random_floats(ROWS, COLUMNS))
+        assert (did["groups"], did["grouped"]) == (1, 8)
 
 
 @pytest.mark.parametrize("program", [planes, written_halves, columns_in_turn, read_before_it_is_written])
