@@ -1,5 +1,7 @@
 """Settings of all optimizers: float32 masters, the number of weights per update, factors by name; noise; updaters."""
 
+import pickle
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -79,6 +81,41 @@ def test_programs_of_some_weights_and_single_operations_give_the_same_bits(kind:
         assert len(made._programs.cache) == programs
     for found in results[1:]:
         assert_all_same_bits(found, results[0])
+
+
+CHANGES: list[Callable[[optimizer.Optimizer], None]] = [
+    lambda made: made.set_learning_rate(0.25),
+    lambda made: setattr(made, "rescale_grad", 0.5),
+    lambda made: setattr(made, "wd", 0.125),
+    lambda made: setattr(made, "clip_gradient", 0.5),
+    lambda made: setattr(made, "momentum", 0.75),
+    lambda made: made.set_lr_mult({1: 0.5}),
+    lambda made: made.set_learning_rate(0.0),
+    lambda made: made.set_learning_rate(-0.0),
+]
+
+
+@pytest.mark.parametrize("momentum", [0.0, 0.5])
+def test_each_change_of_a_setting_holds_from_the_next_step_on(momentum: float) -> None:
+    results = []
+    for fused in (True, False):
+        made = optimizer.create("sgd", momentum=momentum, learning_rate=0.1, use_fused_step=fused)
+        weights, states = items(made, ["float32", "float32"])
+        found = []
+        for change in CHANGES:
+            if momentum or "momentum" not in change.__code__.co_consts:
+                change(made)
+            for g in GRADS[:2]:  # the second step has the settings of the first
+                made.update_all([(i, w, np.array(g), s) for i, (w, s) in enumerate(zip(weights, states))])
+            found += [w.asnumpy() for w in weights]
+        results.append(found)
+    assert_all_same_bits(*results)
+
+
+def test_an_optimizer_keeps_no_weight_of_its_last_step() -> None:
+    made, weight = optimizer.SGD(learning_rate=0.5), np.ones((100, 100))
+    made.update_all([(0, weight, weight * 0.5, made.create_state(0, weight))])
+    assert len(pickle.dumps(made)) < 2000
 
 
 def test_trainers_keep_masters_and_files_have_them(tmp_path: Any) -> None:

@@ -308,7 +308,7 @@ class Trainer:
         if _capture.capturing():
             self._take_part(params)
         items = self._items(params, sums)
-        self._used.used(params)
+        self._used.used(params, written=self._several)
         for some in items:
             self._optimizer.update_all(some)
         if self._several and not self._each:

@@ -5,6 +5,7 @@ Subclasses state a rule for one weight; see `Optimizer`.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Never, Protocol, TypedDict
 
@@ -107,12 +108,15 @@ class Optimizer:
     # programs. Must be of the class itself: one derived from it may compute something else.
     constants: tuple[str, ...]
     _has_constants = False
+    _settings_of: Callable[[Optimizer], tuple[object, ...]]
     _scale_is_input = True  # of programs: `rescale_grad`, which rules of other packages may read in a step
     _scale: Array | None = None  # the input of a program that is being captured, in place of `rescale_grad`
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         cls._has_constants = "constants" in cls.__dict__
+        constants = getattr(cls, "constants", ())
+        cls._settings_of = operator.attrgetter("rescale_grad", "clip_gradient", *constants)  # no method: not bound
         cls._scale_is_input = cls.__module__.startswith(__package__)
 
     def __init__(
@@ -307,13 +311,14 @@ class Optimizer:
             self._programs.update(self, items[i : i + n], advanced[i : i + n])
         return None
 
+    def _settings(self) -> tuple[object, ...]:
+        """Return the attributes on which the program of a step depends."""
+        return self._settings_of(self)
+
     def _constants(self, advanced: Sequence[Advanced]) -> tuple[object, ...]:
         """Return the constants of a step's program besides its inputs."""
-        scale = self.rescale_grad == 1 if self._scale_is_input else self.rescale_grad
-        return (
-            scale, self.clip_gradient,
-            *[getattr(self, name) for name in self.constants], *[wd for _, wd in advanced],
-        )  # fmt: skip
+        scale, *settings = self._settings()
+        return scale == 1 if self._scale_is_input else scale, *settings, *[wd for _, wd in advanced]
 
     def _update_in_capture(self, items: Sequence[Item]) -> None:
         """Take a step as a part of a function that is being captured: the factors are an input of its program."""
@@ -353,13 +358,14 @@ class Optimizer:
         found: list[Advanced] = []
         rate: float | None = None
         last = lr_last = wd_last = None  # the step and the multiples of the weight before: its factors follow from them
+        known = self.param_dict
         for index, _, _, state in items:
             t = state["t"] = state["t"] + 1
             if t > self.num_update:
                 self.num_update, rate = t, None
             if rate is None:
                 rate, last = self.learning_rate, None
-            own = self.param_dict.get(index)
+            own = known.get(index)
             lr_mult, wd_mult = (own.lr_mult, own.wd_mult) if own is not None else self._multiples(index)
             if t != last or lr_mult != lr_last or wd_mult != wd_last:
                 last, lr_last, wd_last = t, lr_mult, wd_mult

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .._capture import core as _core
@@ -17,6 +18,17 @@ if TYPE_CHECKING:
 __all__ = ["StepPrograms"]
 
 
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """What a step depends on besides arrays, and what follows from it: the array of factors, and the signature."""
+
+    kind: tuple[object, object]  # dtype and device
+    settings: tuple[object, ...]
+    advanced: Sequence[Advanced]
+    factors: Array
+    signature: tuple[object, ...]
+
+
 class StepPrograms:
     """The programs of one optimizer's steps, and the arrays of factors that they take.
 
@@ -27,6 +39,7 @@ class StepPrograms:
         self.cache: ProgramCache[Program] = ProgramCache()
         self.refused = False
         self._factors: dict[Any, tuple[list[float], Any]] = {}  # of the last step, by dtype and device
+        self._last: _Step | None = None
 
     def factor_array(self, optimizer: Optimizer, advanced: Sequence[Advanced], like: Array) -> Array:
         """Return an array of the factors of all weights, and of `rescale_grad`.
@@ -44,20 +57,32 @@ class StepPrograms:
 
     def update(self, optimizer: Optimizer, items: Sequence[Item], advanced: Sequence[Advanced]) -> None:
         """Update these weights by one program; by operations one by one, where dtypes or devices differ."""
-        inputs: list[Any] = [self.factor_array(optimizer, advanced, computed(items[0]))]
+        step, slots = self._step(optimizer, advanced, computed(items[0])), optimizer.slots
+        inputs: list[Any] = [step.factors]
         for _, weight, grad, state in items:
             inputs += (weight, grad)
-            if optimizer.slots:
-                inputs += [state[name] for name in optimizer.slots]
+            if slots:
+                inputs += [state[name] for name in slots]
             if MASTER in state:
                 inputs.append(state[MASTER])
-        given, signature = tuple(inputs), optimizer._constants(advanced)
+        given, signature = tuple(inputs), step.signature
         if self.cache.issue(signature, given) is not None:
             return
         if same_kind(items):
             self._capture(optimizer, items, advanced, given, signature)
         else:
             optimizer._update_each(items, advanced)
+
+    def _step(self, optimizer: Optimizer, advanced: Sequence[Advanced], like: Array) -> _Step:
+        """Return the factors and the signature of a step: those of the step before, if nothing has changed."""
+        kind, settings, last = (like.dtype, like.device), optimizer._settings(), self._last
+        if last is not None and last.advanced == advanced and last.settings == settings and last.kind == kind:
+            return last
+        factors, signature = self.factor_array(optimizer, advanced, like), optimizer._constants(advanced)
+        step = _Step(kind, settings, advanced, factors, signature)
+        # 0 may have another sign in the next step.
+        self._last = None if optimizer.rescale_grad == 0 or any(0 in own for own, _ in advanced) else step
+        return step
 
     def _capture(
         self, optimizer: Optimizer, items: Sequence[Item], advanced: Sequence[Advanced], inputs: tuple[Any, ...],

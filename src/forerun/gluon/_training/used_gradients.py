@@ -20,6 +20,7 @@ class UsedGradients:
         self._params: list[Copies] = []
         self._arrays: list[Any] = []  # all copies of all parameters, and their versions
         self._versions: list[int] = []
+        self._now: list[int] = []  # as stale() has found them
 
     def follow(self, params: list[Copies]) -> None:
         """Watch these parameters from now on; known versions of their gradients are kept."""
@@ -29,14 +30,17 @@ class UsedGradients:
 
     def stale(self) -> list[int]:
         """Return the numbers of parameters of which a gradient has not been written since a step used it."""
-        now = _core.gradient_versions(self._arrays)
+        now = self._now = _core.gradient_versions(self._arrays)
         if not any(map(operator.eq, now, self._versions)):
             return []
         return [i for i, new, old in zip(self._numbers(), now, self._versions) if new == old]
 
-    def used(self, params: list[Copies]) -> None:
-        """Note that a step uses the gradients of these parameters as they are now."""
-        now = _core.gradient_versions(self._arrays)
+    def used(self, params: list[Copies], *, written: bool = True) -> None:
+        """Note that a step uses the gradients of these parameters as they are now.
+
+        written: the step itself may have written gradients since it called stale().
+        """
+        now = _core.gradient_versions(self._arrays) if written else self._now
         if params is not self._params:
             some = {i for i, _ in params}
             now = [new if i in some else old for i, new, old in zip(self._numbers(), now, self._versions)]
