@@ -20,7 +20,7 @@ __all__ = ["StepPrograms"]
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """What a step depends on besides arrays, and what follows from it: the array of factors, and the signature."""
+    """The facts on which a step depends besides arrays; and its array of factors and its signature, which follow."""
 
     kind: tuple[object, object]  # dtype and device
     settings: tuple[object, ...]
