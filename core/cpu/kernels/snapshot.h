@@ -14,11 +14,14 @@ inline bool overlap(const Storage* a, const Layout& of_a, const Storage* b, cons
   return !of_a.region().apart(of_b.region());
 }
 
-// A copy of the bytes that an op reads, if it writes them as well.
+// A copy of the values that an op reads, if it writes them as well.
 class Snapshot {
  public:
-  // data: of the element at `offset` of the storage. Returns its address in the copy of the storage's bytes in `range`.
-  const char* take(const char* data, int64_t offset, std::pair<int64_t, int64_t> range) {
+  // Copies the elements of that shape, the first one at `data`; their strides become those of the copy, where axes of
+  // stride 0 keep it. Returns the address of the first element.
+  char* take(const char* data, DType type, const Dims& shape, Dims& strides);
+  // data: of the element at `offset` of the storage. Returns its address in a copy of the storage's bytes in `range`.
+  const char* take_range(const char* data, int64_t offset, std::pair<int64_t, int64_t> range) {
     size_t bytes = static_cast<size_t>(range.second - range.first);
     bytes_.reset(new char[bytes]);
     std::memcpy(bytes_.get(), data - offset + range.first, bytes);

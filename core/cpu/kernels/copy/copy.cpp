@@ -76,8 +76,12 @@ class CopyKernel final : public Fusible {
     const char* from = scalar ? reinterpret_cast<const char*>(scalar->bytes) : operand_data(op, 0, from_offset);
     char* to = operand_data(op, scalar ? 0 : 1, to_offset);
     if (from == to && !overlaps) return;  // it has taken over the memory of its source (BufferReuse)
-    Snapshot snapshot;
-    if (overlaps) from = snapshot.take(from, from_offset, range);
+    if (overlaps) {
+      Snapshot snapshot;
+      IterationSpace own = nest;
+      from = snapshot.take(from, from_type, own.shape, own.strides[0]);
+      return copy_space(own, from, to, 0, elements_, cast_loop(from_type, to_type));
+    }
     int64_t first = tile * per_tile;
     copy_space(nest, from, to, first, std::min(elements_ - first, per_tile), cast_loop(from_type, to_type));
   }
@@ -86,7 +90,6 @@ class CopyKernel final : public Fusible {
   DType from_type, to_type;
   int64_t from_offset = 0, to_offset = 0;
   std::optional<Scalar> scalar;
-  std::pair<int64_t, int64_t> range;  // of the source
   bool overlaps = false, empty = false;
   int64_t elements_ = 0, per_tile = 0, tiles_ = 1;  // a tile has whole rows, or a part of the only one
 
@@ -113,7 +116,7 @@ void build_copy(Op& op, const Array& from, const Array& to) {
   CopyKernel& k = op.emplace<CopyKernel>();
   k.from_type = from.layout.dtype, k.to_type = to.layout.dtype;
   k.from_offset = seen.offset, k.to_offset = to.layout.offset;
-  k.overlaps = overlaps, k.range = from.layout.range();
+  k.overlaps = overlaps;
   k.prepare(to.layout.shape, seen.strides, to.layout.strides);
 }
 

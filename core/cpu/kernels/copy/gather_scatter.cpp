@@ -80,7 +80,8 @@ class IndexKernel final : public Kernel {
     return (what != Do::combine || combine.each) && apart && array.ndim() == 1 && selection.plain() &&
            (other.ndim() == 1 || other.contiguous());
   }
-  void run_direct(char* a, char* b, int64_t tile) const;
+  void place(char* a, char* b, const Dims& strides, int64_t tile);
+  void run_direct(char* a, char* b, const Dims& strides, int64_t tile) const;
   void singles(char* a, const int64_t* offsets, char* b, int64_t step, int64_t n) const;
   void combine_one(char* a, char* b) const;
   void block(char* a, const Dims& a_strides, char* b, const Dims& b_strides, const Rows& rows) const;
@@ -161,15 +162,22 @@ void IndexKernel::run(Op& op, int64_t tile) {
   if (other.size == 0) return;
   char* a = operand_data(op, a_access, array.offset);
   char* b = operand_data(op, b_access, other.offset);
+  if (!overlaps) return place(a, b, other.strides, tile);
   Snapshot snapshot;
-  if (overlaps) b = const_cast<char*>(snapshot.take(b, other.offset, other.range()));
-  if (at_) return run_direct(a, b, tile);
-  if (!selection.flat.empty()) return singles(a, offsets_.get(), b, other.strides[0], selection.positions);
+  Dims strides = other.strides;
+  b = snapshot.take(b, other.dtype, other.shape, strides);
+  place(a, b, strides, tile);
+}
+
+// b: with elements of `strides`, which are those of `other`, or of a copy.
+void IndexKernel::place(char* a, char* b, const Dims& strides, int64_t tile) {
+  if (at_) return run_direct(a, b, strides, tile);
+  if (!selection.flat.empty()) return singles(a, offsets_.get(), b, strides[0], selection.positions);
   const int k = selection.own.empty() ? axes : array.ndim();
   Dims before(other.shape.begin(), axis), after(array.shape.begin() + axis + k, array.ndim() - axis - k);
   const Dims& index_shape = selection.shape;
   const int n_index = index_shape.size();
-  Dims middle_b(other.strides.begin() + axis, n_index), after_b(other.strides.begin() + axis + n_index, after.size());
+  Dims middle_b(strides.begin() + axis, n_index), after_b(strides.begin() + axis + n_index, after.size());
   Dims after_a(array.strides.begin() + axis + k, after.size());
   const bool gathers = what == Do::gather;
   if (!gathers && tiles_ > 1) {
@@ -189,7 +197,7 @@ void IndexKernel::run(Op& op, int64_t tile) {
     int64_t i = unit / positions, p = unit % positions, stop = std::min(positions, p + end - unit);
     unit += stop - p;
     char* row_a = a + offset_at(i, before, array.strides);
-    char* row_b = b + offset_at(i, before, other.strides);
+    char* row_b = b + offset_at(i, before, strides);
     if (even) {
       singles(row_a, offsets_.get() + p, row_b + p * step, step, stop - p);
       continue;
@@ -201,12 +209,12 @@ void IndexKernel::run(Op& op, int64_t tile) {
 }
 
 // a at positions, and elements of b a constant step apart.
-void IndexKernel::run_direct(char* a, char* b, int64_t tile) const {
+void IndexKernel::run_direct(char* a, char* b, const Dims& strides, int64_t tile) const {
   const bool gathers = what == Do::gather;
   const int64_t first = gathers ? tile * per_tile_ : 0,
                 end = gathers ? std::min(selection.positions, first + per_tile_) : selection.positions;
   const int64_t n = array.size, by = array.strides[0],
-                step = other.ndim() == 1 ? other.strides[0] : static_cast<int64_t>(item_size(other.dtype));
+                step = other.ndim() == 1 ? strides[0] : static_cast<int64_t>(item_size(other.dtype));
   const int64_t* at = at_;
   if (what == Do::combine) {
     int64_t offsets[kChunk];

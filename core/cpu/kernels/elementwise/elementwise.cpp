@@ -145,6 +145,7 @@ class StridedKernel final : public Fusible {
   bool copies[kMost] = {};
 
  private:
+  void compute(char** base, int64_t tile);
   void row(char** args, int64_t count);
   bool dense(int k) const { return is_dense(nest, k, static_cast<int64_t>(item_size(part_[k].dtype))); }
   bool fusible_ = false;
@@ -165,21 +166,21 @@ bool StridedKernel::fusible_operands(FusibleOperands& p) const {
 void StridedKernel::run(Op& op, int64_t tile) {
   if (empty) return;
   char* base[kMost];
-  std::vector<char> snapshot[kMost];
   for (int k = 0; k < n; ++k) {
     OperandPlace& p = part_[k];
-    if (p.access < 0) {
-      base[k] = reinterpret_cast<char*>(p.scalar.bytes);
-      continue;
-    }
-    base[k] = operand_data(op, p.access, p.offset);
-    if (!copies[k]) continue;
-    // The input overlaps an output with another layout: the result is as if the input had been copied first. Such an op
-    // has one tile.
-    Storage* s = op.access(p.access).storage;
-    snapshot[k].assign(base[k] - p.offset, base[k] - p.offset + s->bytes);
-    base[k] = snapshot[k].data() + p.offset;
+    base[k] = p.access < 0 ? reinterpret_cast<char*>(p.scalar.bytes) : operand_data(op, p.access, p.offset);
   }
+  if (std::none_of(copies, copies + n, [](bool copy) { return copy; })) return compute(base, tile);
+  // Inputs overlap an output with another layout: the result is as if they had been copied first. Such an op has one
+  // tile.
+  StridedKernel own(*this);
+  Snapshot snapshots[kMost];
+  for (int k = 0; k < n; ++k)
+    if (copies[k]) base[k] = snapshots[k].take(base[k], part_[k].dtype, nest.shape, own.nest.strides[k]);
+  own.compute(base, tile);
+}
+
+void StridedKernel::compute(char** base, int64_t tile) {
   bool whole = tiles_ == 1;
   if (as_they_are_) {
     const Dims* strides[kMost];

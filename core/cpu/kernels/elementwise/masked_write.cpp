@@ -140,6 +140,7 @@ class MaskedKernel final : public Kernel {
     char* args[kMost];
     intptr_t steps[kMost];
   };
+  void compute(char** base, int64_t tile, Scratch& scratch) const;
   void row(char** args, int64_t count, Scratch& scratch) const;
   void compute(const Stretch& s, Scratch& scratch, intptr_t n) const;
   void choose(const Stretch& s, Scratch& scratch, intptr_t n) const;
@@ -171,14 +172,19 @@ void MaskedKernel::run(Op& op, int64_t tile) {
   thread_local std::unique_ptr<Scratch> scratch;
   if (!scratch) scratch = std::make_unique<Scratch>();
   char* base[kMost];
-  std::vector<char> snapshot[kMost];
   for (int k = 0; k <= n; ++k) {
     OperandPlace& p = part_[k];
     base[k] = p.access < 0 ? reinterpret_cast<char*>(p.scalar.bytes) : operand_data(op, p.access, p.offset);
-    if (!copies[k]) continue;  // such an op has one tile
-    snapshot[k].assign(base[k] - p.offset, base[k] - p.offset + op.access(p.access).storage->bytes);
-    base[k] = snapshot[k].data() + p.offset;
   }
+  if (std::none_of(copies, copies + n + 1, [](bool copy) { return copy; })) return compute(base, tile, *scratch);
+  MaskedKernel own(*this);  // such an op has one tile
+  Snapshot snapshots[kMost];
+  for (int k = 0; k <= n; ++k)
+    if (copies[k]) base[k] = snapshots[k].take(base[k], part_[k].dtype, nest.shape, own.nest.strides[k]);
+  own.compute(base, tile, *scratch);
+}
+
+void MaskedKernel::compute(char** base, int64_t tile, Scratch& scratch) const {
   const Rows rows{nest.shape};
   const int axis = nest.shape.size() - 1;
   const int64_t from = outer_ > 1 ? 0 : inner_ * tile / pieces_,
@@ -186,7 +192,7 @@ void MaskedKernel::run(Op& op, int64_t tile) {
   for (int64_t r = outer_ > 1 ? tile * rows_ : 0, last = outer_ > 1 ? std::min(outer_, r + rows_) : 1; r < last; ++r) {
     char* args[kMost];
     for (int k = 0; k <= n; ++k) args[k] = base[k] + rows.at(r, nest.strides[k]) + from * nest.strides[k][axis];
-    row(args, to - from, *scratch);
+    row(args, to - from, scratch);
   }
 }
 
@@ -371,8 +377,8 @@ class PlaceKernel final : public Kernel {
 
 void PlaceKernel::prepare(Op& op) {
   mask_ = operand_data(op, 1, mask_offset), values_ = operand_data(op, 2, values_offset);
-  if (copies_mask) mask_ = of_mask_.take(mask_, mask_offset, mask_range);
-  if (copies_values) values_ = of_values_.take(values_, values_offset, values_range);
+  if (copies_mask) mask_ = of_mask_.take_range(mask_, mask_offset, mask_range);
+  if (copies_values) values_ = of_values_.take_range(values_, values_offset, values_range);
   if (placing == Placing::in_place) return;
   first_.assign(static_cast<size_t>(tiles_), 0);
   uint8_t bytes[kChunk];

@@ -59,10 +59,13 @@ bool copied_at_once(const Array& to, const Array& from) {
   if (!values) return false;
   const bool dense = from.layout.dtype == to.layout.dtype && from.layout.size == to.layout.size &&
                      to.layout.contiguous() && from.layout.contiguous();
-  if (!dense && overlap(from.storage(), from.layout, to.storage(), to.layout)) return false;
+  Layout read = from.layout;
+  Snapshot snapshot;
+  if (!dense && overlap(from.storage(), from.layout, to.storage(), to.layout))
+    values = snapshot.take(values, read.dtype, read.shape, read.strides);
   char* room = room_at_once(to);
   if (!room) return false;
-  copy_elements(from.layout, values, to.layout, room);
+  copy_elements(read, values, to.layout, room);
   return written_at_once(to), true;
 }
 
