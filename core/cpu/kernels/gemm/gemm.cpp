@@ -92,9 +92,10 @@ FORERUN_EACH void pack_across(const MatrixView<T>& b, int64_t terms, int64_t col
   }
 }
 
-// Columns of b with any steps; faster if its rows are contiguous.
-template <class T>
-void pack_down(const MatrixView<T>& b, int64_t terms, int64_t columns, T* to, int64_t all_terms) {
+// Columns of b with any steps; faster if its rows are contiguous. Those missing in the last vector are 0, as garbage
+// there may be denormal numbers, which take long.
+template <class T, int bytes>
+FORERUN_EACH void pack_down(const MatrixView<T>& b, int64_t terms, int64_t columns, T* to, int64_t all_terms) {
   for (int64_t j = 0; j < columns; j += kGemmColumns) {
     T* band = to + gemm_packed_at(0, j, all_terms);
     const MatrixView<T> from = b.at(0, j);
@@ -106,6 +107,8 @@ void pack_down(const MatrixView<T>& b, int64_t terms, int64_t columns, T* to, in
       for (int64_t k = 0; k < terms; ++k)
         for (int64_t e = 0; e < n; ++e) band[k * kGemmColumns + e] = *from.at(k, e).data;
     }
+    const int64_t missing = round_up(n, Sizes<T, bytes>::lanes) - n;
+    for (int64_t k = 0; k < terms && missing; ++k) std::fill_n(band + k * kGemmColumns + n, missing, T{});
   }
 }
 
@@ -133,7 +136,7 @@ FORERUN_EACH void pack(const MatrixView<T>& b, int64_t terms, int64_t columns, T
   if (b.column_step == 1)
     pack_across<T, bytes>(b, terms, columns, to, all_terms);
   else
-    pack_down(b, terms, columns, to, all_terms);
+    pack_down<T, bytes>(b, terms, columns, to, all_terms);
 }
 
 // A block of b: elements from row to row of a band of columns, and from band to band.
@@ -168,10 +171,12 @@ FORERUN_EACH void multiply(int64_t all_rows, const MatrixView<T>& a, const Block
       panel = packed + i % kPacked * terms;
     }
     for (int64_t j = 0; j < columns; j += Size::strip) {
-      if (lies)  // a part of the next panel
-        for (int64_t k = terms * j / columns / kLine * kLine; k < terms * (j + Size::strip) / columns; k += kLine)
-          for (int r = 0; r < Size::rows; ++r) __builtin_prefetch(panel + (Size::rows + r) * a.row_step + k);
       const int64_t n = std::min(Size::strip, columns - j), vectors = ceil_div(n, Size::lanes);
+      // A part of the next panel's rows; beyond the last row there may be no memory, which takes long to find out.
+      for (int64_t k = terms * j / columns / kLine * kLine, end = lies ? terms * (j + n) / columns : 0; k < end;
+           k += kLine)
+        for (int64_t r = Size::rows, next = std::min<int64_t>(2 * Size::rows, all_rows - i); r < next; ++r)
+          __builtin_prefetch(panel + r * a.row_step + k);
       const bool fits = rows == Size::rows && n == vectors * Size::lanes;
       T *to = c + i * c_step + j, *sums = fits ? to : rest;
       const int64_t sums_step = fits ? c_step : Size::strip;
