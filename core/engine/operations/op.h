@@ -108,7 +108,7 @@ class Op {
     returned = handed_over = completed = unreported = false, followed = 0;
     group.reset(), empty(members), empty(reused);
     group_cost = seen = 0, reached = 0;
-    slow = placed = false, placed_dependencies = 0, leader = nullptr, planned.reset();
+    slow = placed = disbanded = false, placed_dependencies = 0, leader = nullptr, planned.reset();
   }
 
   // Set at issue.
@@ -167,14 +167,16 @@ class Op {
   struct Reuse {
     Storage *in, *out;
   };
-  std::vector<Reuse> reused;              // outputs that have taken over the memory of inputs that end with this op
-  uint32_t seen = 0;                      // GroupSearch: the round in which it was visited
-  int reached = 0;                        // how many of its dependencies are in the group, or the batch
-  uint32_t ready_cost = 0;                // its share of Queue::ready_cost, while it is in the queue
-  bool slow = false;                      // no group is planned that would have to wait for the end of this op
-  bool placed = false;                    // Fusion has decided which group it is in, as if all ops before it had ended
-  int placed_dependencies = 0;            // how many of pending_dependencies are on placed ops of its queue
-  Op* leader = nullptr;                   // the first op of its planned group
+  std::vector<Reuse> reused;    // outputs that have taken over the memory of inputs that end with this op
+  uint32_t seen = 0;            // GroupSearch: the round in which it was visited
+  int reached = 0;              // how many of its dependencies are in the group, or the batch
+  uint32_t ready_cost = 0;      // its share of Queue::ready_cost, while it is in the queue
+  bool slow = false;            // no group is planned that would have to wait for the end of this op
+  bool placed = false;          // Fusion has decided which group it is in, as if all ops before it had ended
+  bool disbanded = false;       // its group was cancelled. It is in no planned group again: one that waits for
+                                // it may have been planned before, and the two would wait for each other
+  int placed_dependencies = 0;  // how many of pending_dependencies are on placed ops of its queue
+  Op* leader = nullptr;         // the first op of its planned group
   std::unique_ptr<PlannedGroup> planned;  // of a leader, which is in its queue if, and only if, `waits` is 0
   Op *next_planned = nullptr, *before_planned = nullptr;  // in MemoryBudget's order
   Op* next_in = nullptr;  // in Queue::sharing, DependencyGraph::idle_ or Released: in one of them at most

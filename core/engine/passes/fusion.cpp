@@ -26,7 +26,7 @@ bool Fusion::plan_until(uint64_t seq) {
 
 // An op that depends on a slow one, or on one of another queue, is not placed: it is examined again when it may start.
 void Fusion::place(Op* op) {
-  if (op->placed || op->slow || op->pending_dependencies != op->placed_dependencies) return;
+  if (op->placed || op->slow || op->disbanded || op->pending_dependencies != op->placed_dependencies) return;
   const bool leads = !op->started && !op->dropped && can_lead(*op) && DependencyGraph::inputs_ok(op);
   if (leads) plan_behind_(*op);
   if (leads && !dead_ops_.dead(*op)) plan(op);
@@ -67,7 +67,7 @@ bool Fusion::may_start(const Op& op) {
 void Fusion::disband(Op* leader) {
   const std::unique_ptr<PlannedGroup> planned = std::move(leader->planned);
   auto leave = [](Op* op) {
-    op->leader = nullptr;
+    op->leader = nullptr, op->disbanded = true;
     DependencyGraph::set_placed(op, false);
     if (op->may_start()) op->queue->push(op);
   };
@@ -183,7 +183,7 @@ void Fusion::dissolve(Op* first) {
     restore(op);
     op->budget->undo_start(*op);
     DependencyGraph::mark_materialized(*op, false);
-    op->started = false;
+    op->started = false, op->disbanded = true;
     DependencyGraph::set_placed(op, false);
     if (op->pending_dependencies == 0) op->queue->push(op);
   }

@@ -14,9 +14,10 @@ bool is_younger(const Op* a, const Op* b) { return a->seq > b->seq; }
 }  // namespace
 
 bool GroupSearch::may_join(const Op& op) const {
-  return !op.started && !op.dropped && !op.placed && op.seq > first_->seq && op.seq - first_->seq <= kReach &&
-         op.queue == first_->queue && op.budget == first_->budget && op.inner == first_->inner &&
-         op.urgent == first_->urgent && op.kernel()->fusible();
+  return !op.started && !op.dropped && !op.placed && !(op.disbanded && before_ == Before::placed) &&
+         op.seq > first_->seq && op.seq - first_->seq <= kReach && op.queue == first_->queue &&
+         op.budget == first_->budget && op.inner == first_->inner && op.urgent == first_->urgent &&
+         op.kernel()->fusible();
 }
 
 // Notes an op to be tried, if all of its dependencies are in the group; else to have its dependencies visited, once.

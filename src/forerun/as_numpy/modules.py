@@ -342,7 +342,7 @@ def _waiting(path: str, forerun_function: Callable[..., Any], numpy_function: Ca
     if path in _MAY_FAIL:
         return _in_the_call(forerun_function, numpy_function, 1 if path == "polyfit" else 2)
     if path in _CHECKING:
-        return functools.wraps(forerun_function)(lambda *args, **kwargs: _settled(forerun_function(*args, **kwargs)))
+        return functools.wraps(forerun_function)(lambda *args, **kwargs: _computed_now(forerun_function, args, kwargs))
     return forerun_function
 
 
@@ -365,7 +365,7 @@ def _in_the_call(forerun_function: Callable[..., Any], numpy_function: Callable[
             except Exception as error:
                 setattr(error, "of_numpy", True)  # noqa: B010
                 raise
-        return _settled(forerun_function(*args, **kwargs))
+        return _computed_now(forerun_function, args, kwargs)
 
     return functools.wraps(forerun_function)(call)
 
@@ -385,6 +385,17 @@ def _waited(found: Any, result: Any) -> Any:
     if isinstance(found, _core.Array):
         found.wait()
     return result
+
+
+def _computed_now(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Return the result of a function that the program waits for.
+
+    With its arrays computed first, a small task runs in this thread; a worker would have to wait for the interpreter.
+    """
+    for x in args:
+        if isinstance(x, _core.Array) and not x.ready:
+            x.wait()
+    return _settled(function(*args, **kwargs))
 
 
 def _settled(found: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy
 
+from .._base import core as _core
 from .._base.convert import asarray, axis_of, copy, counts_of
 from .._base.primitive import numpy_when_small
 from .broadcast import broadcast_to
@@ -57,6 +58,8 @@ def repeat(a: ArrayLike, repeats: ArrayLike, axis: int | None = None) -> Array:
     if type(repeats) is int and repeats >= 0:
         return _repeated(x, repeats, a)
     counts = counts_of("repeat", "repeats", repeats, (x.shape[a],))
+    if x.ready and x.dtype.kind in "biufc" and not (_core.recording() or _core.tracing()):
+        return _core.taken(numpy.repeat(x.numpy(), counts, a), x.device)
     index = numpy.repeat(numpy.arange(x.shape[a]), counts)
     return x[(*(slice(None),) * a, index)]
 
