@@ -12,7 +12,7 @@ constexpr uint32_t kSlowCost = 100'000;  // ns: groups do not wait for a single-
 
 void link_read(Access& a) {
   Storage& s = *a.storage;
-  if (s.writer) order(s.writer, a.op(), a.from);
+  if (s.writer) order(s.writer, a.op(), a.from), note_before(a, s.writer);
   a.prev = nullptr;
   a.next = s.readers;
   if (s.readers) s.readers->prev = &a;
@@ -23,7 +23,8 @@ void link_read(Access& a) {
 // A write waits for the previous write and for all reads of its result.
 void link_write(Access& a) {
   Storage& s = *a.storage;
-  if (s.writer && s.writer != a.op()) order(s.writer, a.op(), a.from);
+  if (s.writer && s.writer != a.op()) order(s.writer, a.op(), a.from), note_before(a, s.writer);
+  if (s.readers) note_before(a, s.readers->op());
   for (Access* r = s.readers; r;) {
     Access* next = r->next;
     if (r->op() != a.op()) order(r->op(), a.op(), r->to);

@@ -20,6 +20,7 @@ struct Waiting {
   bool on(Op* before) {
     Op* op = a.op();
     if (before == op) return true;
+    note_before(a, before);
     if (edges++ == 0) return order(before, op, a.from), true;
     if (edges > kMostEdges) return false;
     MoreEdge* more = FreeList<MoreEdge>::take();
@@ -189,9 +190,12 @@ bool link_section_write(Access& a, bool apart) {
   Section* same = apart ? section_of(s, region) : nullptr;
   if (!apart || !wait_for_overlapping(waits, s, region) || !(same || (same = make_section(s, region)))) {
     if (waits.edges == 0 && s.writer) waits.on(s.writer);
+    if (s.readers) note_before(a, s.readers->op());
     replace_everything(s, op);
     return false;
   }
+  if (same->writer) note_before(a, same->writer->op());
+  if (same->readers) note_before(a, same->readers->op());
   replace_parts(s, *same, op);
   same->writer = &a, same->last_write = op->seq;
   put_into(a, same);
@@ -210,12 +214,6 @@ void leave_section(Access& a) {
     a.linked = false;
   }
   if (empty(*section) && !a.op()->record) remove(*a.storage, section);
-}
-
-Op* writer_of(const Access& a) {
-  if (!a.apart) return a.storage->writer;
-  const Section* section = a.op()->section(a);
-  return section && section->writer ? section->writer->op() : a.storage->writer;
 }
 
 Access* readers_of(const Access& a) { return a.apart ? a.op()->section(a)->readers : a.storage->readers; }

@@ -29,14 +29,18 @@ inline void order(Op* before, Op* after, Edge& edge) {
     after->follow(edge);
 }
 
+// The access waits for this op.
+inline void note_before(Access& a, const Op* before) {
+  const uint64_t back = a.op()->seq - before->seq;
+  if (back > 0 && back <= UINT16_MAX && (a.back == 0 || back < a.back)) a.back = static_cast<uint16_t>(back);
+}
+
 // With the engine's lock. `apart`: accesses of parts are not ordered with the whole. Parts used by recorded ops are
 // kept, for queries of the last write.
 void link_section_read(Access& a, bool apart);
 bool link_section_write(Access& a, bool apart);  // returns whether it is a write of a part
 void leave_section(Access& a);
 
-// The last planned write whose results it reads, before the access is linked.
-Op* writer_of(const Access& a);
 Access* readers_of(const Access& a);
 
 }  // namespace forerun

@@ -15,7 +15,7 @@ class Fusion {
   Fusion(const PassSettings& settings, const SubmissionRing& ring, const DeviceTable& devices, DeadOps& dead_ops,
          BufferReuse& buffer_reuse, std::function<void(const Op&)> plan_behind)
       : settings_(settings), ring_(ring), devices_(devices), dead_ops_(dead_ops), buffer_reuse_(buffer_reuse),
-        plan_behind_(std::move(plan_behind)), search_(dead_ops) {}
+        plan_behind_(std::move(plan_behind)), search_(ring, dead_ops) {}
 
   // Whether an op costs enough for a group to pay off.
   bool worth(const Op& op) const { return op.cost >= settings_.fuse_from(); }

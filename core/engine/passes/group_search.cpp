@@ -49,8 +49,10 @@ void GroupSearch::look_ahead(Op* op) {
 void GroupSearch::look_behind() {
   while (n_waiting_ > 0) {
     Op* waits = waiting_[--n_waiting_];
-    for (int i = 0; i < waits->n_access; ++i)
-      if (Op* writer = writer_of(waits->access(i)); writer && writer->seq < waits->seq) look(writer);
+    for (int i = 0; i < waits->n_access; ++i) {
+      const uint64_t seq = waits->seq - waits->access(i).back;
+      if (Op* before = seq < waits->seq ? ring_.op(seq) : nullptr; before && before->seq == seq) look(before);
+    }
   }
 }
 

@@ -17,7 +17,7 @@ class GroupSearch {
   // placed.
   enum class Before { ended, placed };
 
-  explicit GroupSearch(DeadOps& dead_ops) : dead_ops_(dead_ops) {}
+  GroupSearch(const SubmissionRing& ring, DeadOps& dead_ops) : ring_(ring), dead_ops_(dead_ops) {}
 
   // Forms a group of `first` and of ops that fit, `most` at most: sets its group and members. False: no op fits, or
   // memory is exhausted.
@@ -36,6 +36,7 @@ class GroupSearch {
   bool may_join(const Op& op) const;
   void try_next();
 
+  const SubmissionRing& ring_;
   DeadOps& dead_ops_;
   Before before_ = Before::ended;
   Op* first_ = nullptr;
