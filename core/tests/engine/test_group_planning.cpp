@@ -61,14 +61,36 @@ struct Steps {
     int space;
     bool urgent;
     std::vector<size_t> reads;
+    uint64_t cycles = 0;  // its duration, if it is not random
   };
   explicit Steps(uint32_t seed) {
     std::mt19937 random(seed);
     for (size_t i = 1; i <= 150; ++i) {
-      Step step{static_cast<int>(random() % 4), random() % 40 == 0, {}};
+      Step step{static_cast<int>(random() % 4), random() % 40 == 0, {}, 0};
       for (size_t k = random() % 3; k-- > 0;) step.reads.push_back(i - 1 - random() % std::min<size_t>(i, 30));
       steps.push_back(step);
     }
+  }
+  // Two recurrences, of which the second reads the first and is fused apart from it, and one backwards through the
+  // results of both. The first ops wait for a long one, while an op behind them can start: all groups are planned then.
+  struct Recurrences {
+    int length;
+  };
+  explicit Steps(Recurrences of) {
+    auto step = [&](int space, std::vector<size_t> reads) {
+      steps.push_back({space, false, std::move(reads), 0});
+      return steps.size();
+    };
+    const size_t begin = step(0, {0});
+    steps.back().cycles = 3'000'000;
+    std::vector<std::pair<size_t, size_t>> results{{begin, begin}};
+    for (int i = 0; i < of.length; ++i) {
+      const size_t first = step(1, {results.back().first});
+      results.push_back({first, step(2, {results.back().second, first})});
+      if (i == 0) step(3, {0});
+    }
+    for (size_t last = 0; !results.empty(); results.pop_back())
+      last = step(1, {results.back().first, results.back().second, last});
   }
   std::vector<Step> steps;
 };
@@ -90,7 +112,8 @@ std::vector<std::vector<uint64_t>> run(const Steps& program, uint32_t round, siz
     Op* op = engine.make_op();
     op->queue = engine.devices[0].compute.get(), op->budget = budget, op->urgent = step.urgent;
     op->cost = 5000;
-    op->emplace<Sum>(step.space, random() % 8 ? 0 : random() % 50'000);
+    const uint64_t cycles = random() % 8 ? 0 : random() % 50'000;
+    op->emplace<Sum>(step.space, step.cycles ? step.cycles : cycles);
     op->add(made.back().get(), Mode::write);
     int64_t sum = 1;
     for (size_t read : step.reads) op->add(made[read].get(), Mode::read), sum += expected[read];
@@ -132,6 +155,12 @@ int main(int argc, char** argv) {
       for (uint32_t round = 0; round < 5; ++round) run(program, round, 4 << 20);
       budget.soft.store(SIZE_MAX);
     }
+    // Groups that do not get their memory are cancelled while others wait for their ops.
+    MemoryBudget& budget = *engine.devices[0].budget;
+    budget.soft.store(budget.live.load() + 160 * (1 << 20));
+    for (int length : {40, 100, 130})
+      for (uint32_t round = 0; round < 5; ++round) run(Steps(Steps::Recurrences{length}), round, 4 << 20);
+    budget.soft.store(SIZE_MAX);
   }
   check(grouped > 1000, "most ops are in groups, got " + std::to_string(grouped));
   engine.executor.trim = trim;

@@ -39,6 +39,21 @@ def compare_with_numpy(program: Callable[..., Any], *inputs: Any) -> dict[str, i
 # --- length -----------------------------------------------------------------------------------------------------
 
 
+def test_a_loop_that_adds_to_two_arrays_is_one_group():
+    def program(xp: Any, x: Any) -> list[Any]:
+        totals = [xp.zeros_like(x), xp.zeros_like(x)]
+        for k in range(20):
+            weight = (x - k) * (x + k)
+            totals[0] += weight * x
+            totals[1] += weight
+        return totals
+
+    did = compare_with_numpy(program, random_floats(40, 50))
+    assert did["groups"] == 1
+    assert did["grouped"] >= 20 * 6
+    assert did["elided"] == 20 * 4 * 40 * 50 * 4
+
+
 def exponential_series(x: Any, degree: int) -> Any:
     y = x * 0.5
     for i in range(degree):
