@@ -69,6 +69,8 @@ void GroupSearch::try_next() {
   if (first_->group->add(*op)) {
     first_->members.push_back(op);
     DependencyGraph::count_reached(op, 1);
+    const int more = std::min(kAroundEach, wait_left_);
+    may_wait_ += more, wait_left_ -= more;
   }
   look_ahead(op);
   look_behind();
@@ -77,7 +79,8 @@ void GroupSearch::try_next() {
 // Finds the members of a group of `first`: ops that read its results, other dependencies of those, and so on; and ops
 // that read the same values and write little, such as sums.
 void GroupSearch::gather(Op* first, size_t most) {
-  first_ = first, round_ += 2, n_found_ = n_waiting_ = 0, may_find_ = may_wait_ = kMost;
+  first_ = first, round_ += 2, n_found_ = n_waiting_ = 0;
+  may_find_ = kMost, may_wait_ = kAroundFirst, wait_left_ = kMost - kAroundFirst;
   if (round_ == 0) round_ = 2;  // 0 marks ops that have not been visited
   first->seen = round_ + 1;
   first->group.reset(first->kernel()->new_group(*first));

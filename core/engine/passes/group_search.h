@@ -26,7 +26,8 @@ class GroupSearch {
   int waits() const { return waits_; }
 
  private:
-  static constexpr int kMostAround = 64;  // neighbours of an op that are visited
+  static constexpr int kMostAround = 64;                     // neighbours of an op that are visited
+  static constexpr int kAroundFirst = 48, kAroundEach = 16;  // waiting ops that may be visited, and for each member
 
   bool collect(Op* first, size_t most);
   void gather(Op* first, size_t most);
@@ -45,7 +46,8 @@ class GroupSearch {
   std::array<Op*, kMost> found_;  // to be tried, the oldest first: a heap
   std::array<Op*, kMost> waiting_;  // ops whose dependencies are to be visited
   int n_found_ = 0, n_waiting_ = 0;
-  int may_find_ = 0, may_wait_ = 0;  // how many more ops it may find, and visit
+  int may_find_ = 0, may_wait_ = 0;  // how many more ops it may find, and visit while they wait,
+  int wait_left_ = 0;                // and how many in all, beyond these
   int waits_ = 0;
 };
 
