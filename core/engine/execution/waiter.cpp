@@ -11,6 +11,9 @@ namespace {
 // How often a waiting thread looks for work before it sleeps, and the pauses between: some 100 us in total. Being woken
 // may cost as much.
 constexpr int kLooks = 150, kPauses = 16;
+// In cycles: how long nothing may end while a submitting thread catches up, and how long that may take; the pause
+// between two looks; and after how many further ops it tries again.
+constexpr uint64_t kQuiet = 50'000, kCatchUp = 3'000'000, kLook = 1000, kTriesAgain = 1024;
 constexpr std::chrono::milliseconds kReliefLooks{10};  // how often an idle relief worker looks for work
 
 // While this lasts, the thread's host task occupies no worker.
@@ -87,9 +90,25 @@ bool Waiter::settle_small(uint64_t mark, Dispatcher::Then then) {
 }
 
 void Waiter::keep_up() {
-  if (producer_.fresh_cost() > 0 || scheduler_.gate_closed(std::memory_order_relaxed)) return;
+  const bool small = producer_.submits_small(kKeepUp);
+  if (scheduler_.gate_closed(std::memory_order_relaxed)) return;
+  if (producer_.fresh_cost() > 0) return small ? catch_up() : void();
   if (ring_.fresh() < kKeepUp / 2) return;  // another thread is planning
   dispatcher_.run_small(kTinyCost, [] { return false; }, Dispatcher::Then::go_on);
+}
+
+// Ends early if nothing makes progress: then an op takes long, and the program goes on submitting.
+void Waiter::catch_up() {
+  const uint64_t mark = ring_.next();
+  if (mark < catches_up_from_) return;
+  uint64_t front = ring_.front(), spent = 0;
+  for (uint64_t quiet = 0; quiet < kQuiet && spent < kCatchUp; quiet += kLook, spent += kLook) {
+    dispatcher_.run_small(kSmallCost, [&] { return ring_.has_ended(mark); }, Dispatcher::Then::go_on);
+    if (ring_.has_ended(mark)) return;
+    if (const uint64_t now = ring_.front(); now != front) front = now, quiet = 0;
+    pass(kLook);
+  }
+  catches_up_from_ = mark + kTriesAgain;
 }
 
 void Waiter::serve_relief() {

@@ -32,7 +32,8 @@ class Waiter {
   // Whether planning is short: few ops have been submitted since the last time.
   bool little_fresh() const { return ring_.fresh() <= 4 * kKeepUp; }
   // By a submitting thread, after each kKeepUp ops: while all ops are tiny it runs them itself, as long as they are in
-  // its cache.
+  // its cache. If they are small, it lets the others end, so that the next ones can run in the call: this takes less
+  // time than to submit, plan and run them, and memory for thousands of pending ops is in no cache.
   void keep_up();
 
   // The loop of the relief worker.
@@ -40,6 +41,7 @@ class Waiter {
   uint64_t waits() const { return waits_.load(); }
 
  private:
+  void catch_up();
   template <class Done, class Arm>
   bool wait_until(Done done, Arm arm, std::chrono::microseconds limit, uint32_t most);
 
@@ -51,6 +53,7 @@ class Waiter {
   Dispatcher& dispatcher_;
   const Scheduler& scheduler_;
   std::atomic<uint64_t> waits_{0};
+  uint64_t catches_up_from_ = 0;  // the number of the op from which catch_up() tries again; with the front end's lock
 };
 
 }  // namespace forerun

@@ -2,6 +2,7 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
+#include <utility>
 
 #include "base/simd/cycles.h"
 #include "engine/operations/submission.h"
@@ -13,6 +14,7 @@ namespace forerun {
 // move its data between the caches of two cores, and report its end.
 constexpr uint32_t kTinyCost = 400;
 constexpr uint64_t kWakeCost = 20'000, kLittleCost = 100'000;
+constexpr uint64_t kSmallOnAverage = 2500;  // ns
 
 // The front end's threads share the cores with the workers. A worker asks it before it takes a core that the program
 // needs, or small work that the program is about to do itself.
@@ -29,6 +31,11 @@ class Producer {
   // The cost in ns, approximately, of ops submitted since the last plan, without tiny ones.
   uint64_t fresh_cost() const {
     return above(cost_.load(std::memory_order_relaxed), planned_cost_.load(std::memory_order_relaxed));
+  }
+  // Whether the last `n` ops, since the last call, were so small that they could have run in the call.
+  bool submits_small(uint64_t n) {
+    const uint64_t cost = cost_.load(std::memory_order_relaxed);
+    return above(cost, std::exchange(looked_cost_, cost)) <= n * kSmallOnAverage;
   }
   // A waiting thread works in a worker's place between these two calls.
   void begins_to_help() { helping_.fetch_add(1); }
@@ -97,6 +104,7 @@ class Producer {
   std::atomic<int> will_wait_for_{0};                // and for how many more ops will_wait() is true
   // The current burst, and the length of the previous one: concurrent threads may mix them up.
   std::atomic<uint64_t> burst_begins_{0}, burst_begins_cost_{0}, burst_ops_{0}, burst_cost_{0};
+  uint64_t looked_cost_ = 0;  // cost_ at the last call of submits_small(); with the front end's lock
   static constexpr size_t kBursts = 64;
   Burst bursts_[kBursts];                     // bursts that have been seen, by their sites
   uint64_t watched_ = 0;                      // number of the first op of a burst that is being measured,
