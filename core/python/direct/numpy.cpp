@@ -37,7 +37,6 @@ namespace forerun {
 namespace {
 
 constexpr int64_t kMostBytes = 1 << 15;     // of all arrays: as for a host task that runs during the call
-constexpr int64_t kMostWaited = 1 << 20;    // the same if the function waits for them, and computes in the call, anyway
 constexpr int64_t kMostOfNumpy = 1 << 17;   // the same for NumPy's arrays, which would be copied otherwise
 constexpr int64_t kMostCopied = 1 << 10;    // bytes of an array whose copy is passed to NumPy's function
 constexpr int64_t kMostOfMatrix = 1 << 10;  // elements
@@ -136,7 +135,7 @@ struct NumpyCall {
     if (!a || !note(o, *a)) return nullptr;
     if (what == What::views && a->layout.ndim() == 0) return nullptr;  // NumPy makes a number of an array without axes
     if (what == What::views) return numpy_view(a->layout, nowhere(*a), true, nullptr);
-    return (bytes += a->layout.nbytes()) > (waits ? kMostWaited : kMostBytes) ? nullptr : known(*a);
+    return (bytes += a->layout.nbytes()) > kMostBytes ? nullptr : known(*a);
   }
   // An array of NumPy, which is not copied.
   PyObject* as_it_is(PyObject* o, int64_t most) {

@@ -108,7 +108,7 @@ class Optimizer:
     # programs. Must be of the class itself: one derived from it may compute something else.
     constants: tuple[str, ...]
     _has_constants = False
-    _settings_of: Callable[[Optimizer], tuple[object, ...]]
+    _settings_of: Callable[[Optimizer], tuple[object, ...]]  # the attributes on which the program of a step depends
     _scale_is_input = True  # of programs: `rescale_grad`, which rules of other packages may read in a step
     _scale: Array | None = None  # the input of a program that is being captured, in place of `rescale_grad`
 
@@ -311,13 +311,9 @@ class Optimizer:
             self._programs.update(self, items[i : i + n], advanced[i : i + n])
         return None
 
-    def _settings(self) -> tuple[object, ...]:
-        """Return the attributes on which the program of a step depends."""
-        return self._settings_of(self)
-
     def _constants(self, advanced: Sequence[Advanced]) -> tuple[object, ...]:
         """Return the constants of a step's program besides its inputs."""
-        scale, *settings = self._settings()
+        scale, *settings = self._settings_of(self)
         return scale == 1 if self._scale_is_input else scale, *settings, *[wd for _, wd in advanced]
 
     def _update_in_capture(self, items: Sequence[Item]) -> None:

@@ -75,7 +75,7 @@ class StepPrograms:
 
     def _step(self, optimizer: Optimizer, advanced: Sequence[Advanced], like: Array) -> _Step:
         """Return the factors and the signature of a step: those of the step before, if nothing has changed."""
-        kind, settings, last = (like.dtype, like.device), optimizer._settings(), self._last
+        kind, settings, last = (like.dtype, like.device), optimizer._settings_of(optimizer), self._last
         if last is not None and last.advanced == advanced and last.settings == settings and last.kind == kind:
             return last
         factors, signature = self.factor_array(optimizer, advanced, like), optimizer._constants(advanced)

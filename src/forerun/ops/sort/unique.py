@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 import numpy
 
+from .._base import core as _core
 from .._base.convert import asarray, axis_of
 from .._base.primitive import numpy_when_small
 from .._base.registry import registered_tuple
@@ -115,8 +116,8 @@ def unique(
         options |= zip(("return_index", "return_inverse", "return_counts"), wanted, strict=True)
         found = numpy.unique(values, **options)
     if isinstance(found, tuple):
-        return tuple(asarray(f, device=x.device) for f in found)
-    return asarray(found, device=x.device)
+        return tuple(_core.taken(f, x.device) for f in found)
+    return _core.taken(found, x.device)
 
 
 @registered_tuple("UniqueAllResult")
