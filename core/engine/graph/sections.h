@@ -32,7 +32,7 @@ inline void order(Op* before, Op* after, Edge& edge) {
 // The access waits for this op.
 inline void note_before(Access& a, const Op* before) {
   const uint64_t back = a.op()->seq - before->seq;
-  if (back > 0 && back <= UINT16_MAX && (a.back == 0 || back < a.back)) a.back = static_cast<uint16_t>(back);
+  if (back > 0 && back <= UINT8_MAX && (a.back == 0 || back < a.back)) a.back = static_cast<uint8_t>(back);
 }
 
 // With the engine's lock. `apart`: accesses of parts are not ordered with the whole. Parts used by recorded ops are

@@ -47,10 +47,11 @@ struct Access {
   Mode mode = Mode::read;
   bool linked : 1 = false;
   bool unwritten : 1 = false;  // its op may be handed over before the write of the values that it reads has ended
+  bool : 0;                    // the following are read without the lock
   bool loose : 1 = false;      // the op may read bytes besides its elements: it is ordered with all accesses of the
                                // storage
   bool apart : 1 = false;      // planned as an access of a part: it is not ordered with accesses of other parts
-  uint16_t back = 0;           // how many numbers before its own op the youngest one is that it waits for, if known
+  uint8_t back = 0;            // how many numbers before its own op the youngest one is that it waits for, if known
   uint32_t place = 0;          // 1 + the position of its region in its op; 0: all of the storage
   Op* op() const { return from.dependent; }
 };
