@@ -11,9 +11,11 @@ namespace {
 // How often a waiting thread looks for work before it sleeps, and the pauses between: some 100 us in total. Being woken
 // may cost as much.
 constexpr int kLooks = 150, kPauses = 16;
-// In cycles: how long nothing may end while a submitting thread catches up, and how long that may take; the pause
-// between two looks; and after how many further ops it tries again.
-constexpr uint64_t kQuiet = 50'000, kCatchUp = 3'000'000, kLook = 1000, kTriesAgain = 1024;
+// How many times a submitting thread that catches up looks in vain, some 50 us in total, with a pause between, in
+// cycles; how long that may take, some 5 ms, after which Python lets another thread run, too; and after how many
+// further ops it tries again.
+constexpr int kQuiet = 64;
+constexpr uint64_t kLook = 1000, kCatchUp = 12'000'000, kTriesAgain = 1024;
 constexpr std::chrono::milliseconds kReliefLooks{10};  // how often an idle relief worker looks for work
 
 // While this lasts, the thread's host task occupies no worker.
@@ -99,13 +101,13 @@ void Waiter::keep_up() {
 
 // Ends early if nothing makes progress: then an op takes long, and the program goes on submitting.
 void Waiter::catch_up() {
-  const uint64_t mark = ring_.next();
+  const uint64_t mark = ring_.next(), began = cycles();
   if (mark < catches_up_from_) return;
-  uint64_t front = ring_.front(), spent = 0;
-  for (uint64_t quiet = 0; quiet < kQuiet && spent < kCatchUp; quiet += kLook, spent += kLook) {
+  uint64_t front = ring_.front();
+  for (int quiet = 0; quiet < kQuiet && cycles() - began < kCatchUp; ++quiet) {
     dispatcher_.run_small(kSmallCost, [&] { return ring_.has_ended(mark); }, Dispatcher::Then::go_on);
     if (ring_.has_ended(mark)) return;
-    if (const uint64_t now = ring_.front(); now != front) front = now, quiet = 0;
+    if (const uint64_t seen = ring_.front(); seen != front) front = seen, quiet = 0;
     pass(kLook);
   }
   catches_up_from_ = mark + kTriesAgain;

@@ -14,7 +14,7 @@ namespace forerun {
 // move its data between the caches of two cores, and report its end.
 constexpr uint32_t kTinyCost = 400;
 constexpr uint64_t kWakeCost = 20'000, kLittleCost = 100'000;
-constexpr uint64_t kSmallOnAverage = 2500;  // ns
+constexpr uint64_t kSmallOnAverage = 2500;  // ns: such ops run in the call, if their operands are computed
 
 // The front end's threads share the cores with the workers. A worker asks it before it takes a core that the program
 // needs, or small work that the program is about to do itself.

@@ -80,7 +80,7 @@ class IndexKernel final : public Kernel {
     return (what != Do::combine || combine.each) && apart && array.ndim() == 1 && selection.plain() &&
            (other.ndim() == 1 || other.contiguous());
   }
-  void place(char* a, char* b, const Dims& strides, int64_t tile);
+  void compute(char* a, char* b, const Dims& strides, int64_t tile);
   void run_direct(char* a, char* b, const Dims& strides, int64_t tile) const;
   void singles(char* a, const int64_t* offsets, char* b, int64_t step, int64_t n) const;
   void combine_one(char* a, char* b) const;
@@ -162,15 +162,15 @@ void IndexKernel::run(Op& op, int64_t tile) {
   if (other.size == 0) return;
   char* a = operand_data(op, a_access, array.offset);
   char* b = operand_data(op, b_access, other.offset);
-  if (!overlaps) return place(a, b, other.strides, tile);
+  if (!overlaps) return compute(a, b, other.strides, tile);
   Snapshot snapshot;
   Dims strides = other.strides;
   b = snapshot.take(b, other.dtype, other.shape, strides);
-  place(a, b, strides, tile);
+  compute(a, b, strides, tile);
 }
 
 // b: with elements of `strides`, which are those of `other`, or of a copy.
-void IndexKernel::place(char* a, char* b, const Dims& strides, int64_t tile) {
+void IndexKernel::compute(char* a, char* b, const Dims& strides, int64_t tile) {
   if (at_) return run_direct(a, b, strides, tile);
   if (!selection.flat.empty()) return singles(a, offsets_.get(), b, strides[0], selection.positions);
   const int k = selection.own.empty() ? axes : array.ndim();

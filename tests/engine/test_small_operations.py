@@ -1,0 +1,43 @@
+"""Small operations behind a longer one: the program lets them end, and does not wait for the longer one."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy
+
+import forerun
+from forerun import np, npx
+
+N = 20_000
+
+
+def at_once_of(start: np.ndarray) -> tuple[np.ndarray, int]:
+    """N small operations in a chain: the result, and how many ran in the call."""
+    before = forerun.stats()["at_once"]
+    y = start
+    for _ in range(N):
+        y = y + 1.0
+    return y, forerun.stats()["at_once"] - before
+
+
+def test_they_run_in_the_call_again_soon():
+    x = np.array(numpy.ones(300_000))
+    for _ in range(20):  # on a busy machine, a worker may not come to the long one for some time
+        y, at_once = at_once_of(np.exp(x)[:1000])
+        numpy.testing.assert_allclose(y[3].item(), numpy.e + N, rtol=1e-6)
+        if at_once > N / 2:
+            return
+    raise AssertionError(f"most operations must run in the call, got {at_once}")
+
+
+def test_they_do_not_wait_for_a_task_that_sleeps():
+    go = threading.Event()
+    (late,) = npx.host(lambda v: (go.wait(60), v)[1], [np.ones(3)], [((3,), "float64")])
+    y, at_once = late, forerun.stats()["at_once"]
+    for _ in range(5000):
+        y = y + 1.0
+    assert not y.ready
+    assert forerun.stats()["at_once"] == at_once
+    go.set()
+    assert y.tolist() == [5001.0] * 3
