@@ -35,6 +35,9 @@ namespace forerun {
 
 namespace {
 
+// ns, about, that the system takes to provide memory: more than for ops that run in the call, so that the memory is
+// allocated in program order.
+constexpr uint32_t kFreshMemory = 5000;
 constexpr int64_t kMostZeroed = int64_t{64} << 20;  // maximum size of an array whose pages a call requests again
 
 // Declares a new array's memory as written, without changing it.
@@ -150,6 +153,7 @@ std::optional<AxisOrder> order_of(const Array& array) {
 Array unwritten(Array made) {
   Building op;
   (*op).add(made.storage(), Mode::write);
+  (*op).cost = kFreshMemory;
   (*op).emplace<NothingKernel>();
   op.issue(device_of(made));
   return made;
