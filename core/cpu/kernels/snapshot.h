@@ -1,10 +1,10 @@
 // Helpers of kernels that read memory which they also write.
 #pragma once
-#include <cstring>
+#include <algorithm>
 #include <memory>
-#include <utility>
 
 #include "array/array.h"
+#include "array/iteration_space.h"
 
 namespace forerun {
 
@@ -20,17 +20,22 @@ class Snapshot {
   // Copies the elements of that shape, the first one at `data`; their strides become those of the copy, where axes of
   // stride 0 keep it. Returns the address of the first element.
   char* take(const char* data, DType type, const Dims& shape, Dims& strides);
-  // data: of the element at `offset` of the storage. Returns its address in a copy of the storage's bytes in `range`.
-  const char* take_range(const char* data, int64_t offset, std::pair<int64_t, int64_t> range) {
-    size_t bytes = static_cast<size_t>(range.second - range.first);
-    bytes_.reset(new char[bytes]);
-    std::memcpy(bytes_.get(), data - offset + range.first, bytes);
-    return bytes_.get() + (offset - range.first);
-  }
 
  private:
   std::unique_ptr<char[]> bytes_;
 };
+
+// Calls f(kernel, base): with a copy of the kernel if there are inputs that it must copy before it writes, and their
+// copies in `base`. Such an op has one tile.
+template <class K, class F>
+void with_copied_inputs(const K& kernel, int operands, char** base, F f) {
+  if (std::none_of(kernel.copies, kernel.copies + operands, [](bool copied) { return copied; })) return f(kernel);
+  K own(kernel);
+  Snapshot snapshots[IterationSpace::kMaxOperands];
+  for (int k = 0; k < operands; ++k)
+    if (own.copies[k]) base[k] = snapshots[k].take(base[k], own.part_[k].dtype, own.nest.shape, own.nest.strides[k]);
+  f(own);
+}
 
 // Positions of all axes but the last.
 struct Rows {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import numpy
@@ -33,6 +34,7 @@ WRITES: dict[str, Callable[[Any, Any, Any], Any]] = {
     "where": lambda xp, to, x: xp.add(x, to, out=to, where=xp.asarray(MASK.reshape(-1, *[1] * (to.ndim - 1)))),
     "positions": lambda xp, to, x: to.__setitem__(xp.asarray(numpy.arange(N - 3, -1, -1)), x),
     "mask": lambda xp, to, x: to.__setitem__(x > 40, 3),
+    "place": lambda xp, to, x: xp.place(to, xp.asarray(numpy.arange(to.size).reshape(to.shape) % 3 > 0), x),
     "copyto": lambda xp, to, x: xp.copyto(to, x, where=xp.asarray(MASK.reshape(-1, *[1] * (to.ndim - 1)))),
 }
 
@@ -59,3 +61,19 @@ def test_the_values_are_those_before_the_write(to: str, write: str) -> None:
             else:
                 WRITES[write](np, VIEWS[to](x), view(x))
             numpy.testing.assert_array_equal(x.asnumpy(), expected, err_msg=source)
+
+
+@pytest.mark.parametrize("later", [False, True])
+@pytest.mark.parametrize("to", VIEWS)
+def test_a_mask_is_that_before_the_write(to: str, later: bool) -> None:
+    start = numpy.random.default_rng(0).random((N, N)) < 0.5
+    for source, view in VIEWS.items():
+        expected, x = start.copy(), np.array(start)
+        if view(expected).shape != VIEWS[to](expected).shape:
+            continue
+        mask = view(start)
+        values = numpy.arange(int(mask.sum())) % 2 == 0
+        VIEWS[to](expected)[mask] = values
+        with closed_gate() if later else nullcontext():
+            np.place(VIEWS[to](x), view(x), np.array(values)) if values.size else None
+        numpy.testing.assert_array_equal(x.asnumpy(), expected, err_msg=source)

@@ -142,11 +142,11 @@ class StridedKernel final : public Fusible {
   OperandPlace part_[kMost];
   IterationSpace nest;
   bool empty = false;
-  bool copies[kMost] = {};
+  bool copies[kMost] = {};  // inputs that overlap an output with another layout: used as if copied before the op
 
  private:
-  void compute(char** base, int64_t tile);
-  void row(char** args, int64_t count);
+  void compute(char** base, int64_t tile) const;
+  void row(char** args, int64_t count) const;
   bool dense(int k) const { return is_dense(nest, k, static_cast<int64_t>(item_size(part_[k].dtype))); }
   bool fusible_ = false;
   bool as_they_are_ = false;  // the loop reads all operands without casts or copies
@@ -170,17 +170,10 @@ void StridedKernel::run(Op& op, int64_t tile) {
     OperandPlace& p = part_[k];
     base[k] = p.access < 0 ? reinterpret_cast<char*>(p.scalar.bytes) : operand_data(op, p.access, p.offset);
   }
-  if (std::none_of(copies, copies + n, [](bool copy) { return copy; })) return compute(base, tile);
-  // Inputs overlap an output with another layout: the result is as if they had been copied first. Such an op has one
-  // tile.
-  StridedKernel own(*this);
-  Snapshot snapshots[kMost];
-  for (int k = 0; k < n; ++k)
-    if (copies[k]) base[k] = snapshots[k].take(base[k], part_[k].dtype, nest.shape, own.nest.strides[k]);
-  own.compute(base, tile);
+  with_copied_inputs(*this, n, base, [&](const StridedKernel& kernel) { kernel.compute(base, tile); });
 }
 
-void StridedKernel::compute(char** base, int64_t tile) {
+void StridedKernel::compute(char** base, int64_t tile) const {
   bool whole = tiles_ == 1;
   if (as_they_are_) {
     const Dims* strides[kMost];
@@ -212,7 +205,7 @@ void StridedKernel::compute(char** base, int64_t tile) {
 }
 
 // One stretch of the innermost axis, through scratch memory where dtypes differ or the loop needs its operands packed.
-void StridedKernel::row(char** args, int64_t count) {
+void StridedKernel::row(char** args, int64_t count) const {
   constexpr int64_t kChunk = 512;
   struct alignas(64) Scratch {
     char of[kMost][kChunk * 16];

@@ -176,12 +176,7 @@ void MaskedKernel::run(Op& op, int64_t tile) {
     OperandPlace& p = part_[k];
     base[k] = p.access < 0 ? reinterpret_cast<char*>(p.scalar.bytes) : operand_data(op, p.access, p.offset);
   }
-  if (std::none_of(copies, copies + n + 1, [](bool copy) { return copy; })) return compute(base, tile, *scratch);
-  MaskedKernel own(*this);  // such an op has one tile
-  Snapshot snapshots[kMost];
-  for (int k = 0; k <= n; ++k)
-    if (copies[k]) base[k] = snapshots[k].take(base[k], part_[k].dtype, nest.shape, own.nest.strides[k]);
-  own.compute(base, tile, *scratch);
+  with_copied_inputs(*this, n + 1, base, [&](const MaskedKernel& kernel) { kernel.compute(base, tile, *scratch); });
 }
 
 void MaskedKernel::compute(char** base, int64_t tile, Scratch& scratch) const {
@@ -338,7 +333,6 @@ class PlaceKernel final : public Kernel {
   DType dtype = DType::f32;
   Placing placing;
   const char* op_name;
-  std::pair<int64_t, int64_t> mask_range, values_range;
   bool copies_mask = false, copies_values = false;
   int64_t tiles_ = 1;
 
@@ -352,7 +346,7 @@ class PlaceKernel final : public Kernel {
     while (from < to) {
       const int64_t row = from / n, column = from % n, length = std::min(n - column, to - from);
       f(from, rows.at(row, to_strides) + column * to_strides.back(),
-        rows.at(row, mask_strides) + column * mask_strides.back(), length);
+        rows.at(row, read_strides_) + column * read_strides_.back(), length);
       from += length;
     }
   }
@@ -362,6 +356,8 @@ class PlaceKernel final : public Kernel {
 
   const char* mask_ = nullptr;
   const char* values_ = nullptr;
+  Dims read_strides_;  // of the mask, and the step of the values: those of the copies, if they are copied
+  int64_t read_step_ = 0;
   Snapshot of_mask_, of_values_;
   std::vector<int64_t> first_;  // for each tile: how many elements before it are under the mask
 
@@ -371,14 +367,16 @@ class PlaceKernel final : public Kernel {
       : Kernel(o), shape(o.shape), to_strides(o.to_strides), mask_strides(o.mask_strides), size(o.size),
         to_offset(o.to_offset), mask_offset(o.mask_offset), values_offset(o.values_offset), values_step(o.values_step),
         values(o.values), item(o.item), dtype(o.dtype), placing(o.placing), op_name(o.op_name),
-        mask_range(o.mask_range), values_range(o.values_range), copies_mask(o.copies_mask),
-        copies_values(o.copies_values), tiles_(o.tiles_) {}
+        copies_mask(o.copies_mask), copies_values(o.copies_values), tiles_(o.tiles_) {}
 };
 
 void PlaceKernel::prepare(Op& op) {
   mask_ = operand_data(op, 1, mask_offset), values_ = operand_data(op, 2, values_offset);
-  if (copies_mask) mask_ = of_mask_.take_range(mask_, mask_offset, mask_range);
-  if (copies_values) values_ = of_values_.take_range(values_, values_offset, values_range);
+  read_strides_ = mask_strides;
+  if (copies_mask && size) mask_ = of_mask_.take(mask_, DType::b1, shape, read_strides_);
+  Dims step{values_step};
+  if (copies_values && values) values_ = of_values_.take(values_, dtype, Dims{values}, step);
+  read_step_ = step[0];
   if (placing == Placing::in_place) return;
   first_.assign(static_cast<size_t>(tiles_), 0);
   uint8_t bytes[kChunk];
@@ -388,7 +386,7 @@ void PlaceKernel::prepare(Op& op) {
     each_row(tile * kTile, end_of(tile), [&](int64_t, int64_t, int64_t at, int64_t n) {
       for (int64_t i = 0; i < n; i += kChunk)
         total +=
-            read_mask(mask_ + at + i * mask_strides.back(), mask_strides.back(), bytes, std::min(kChunk, n - i)).held;
+            read_mask(mask_ + at + i * read_strides_.back(), read_strides_.back(), bytes, std::min(kChunk, n - i)).held;
     });
   }
   if (placing == Placing::each && total != values)
@@ -410,14 +408,14 @@ void PlaceKernel::put(char* to, const char* mask, int64_t n, int64_t to_step, in
     uint64_t eight;
     std::memcpy(&eight, mask + i, 8);
     if (eight == 0) continue;
-    if (eight == kEightOnes && to_step == sizeof(T) && values_step == sizeof(T) && k + 8 < values) {
-      std::memcpy(to + i * to_step, values_ + k * values_step, 8 * sizeof(T));
+    if (eight == kEightOnes && to_step == sizeof(T) && read_step_ == sizeof(T) && k + 8 < values) {
+      std::memcpy(to + i * to_step, values_ + k * read_step_, 8 * sizeof(T));
       k += 8;
       continue;
     }
     for (int64_t j = i; j < i + 8; ++j) {
       if (!mask[j]) continue;
-      std::memcpy(to + j * to_step, values_ + k * values_step, sizeof(T));
+      std::memcpy(to + j * to_step, values_ + k * read_step_, sizeof(T));
       k = k + 1 == values ? 0 : k + 1;
     }
   }
@@ -425,7 +423,7 @@ void PlaceKernel::put(char* to, const char* mask, int64_t n, int64_t to_step, in
     const int64_t holds = mask[i * mask_step] != 0;
     T out, value;
     std::memcpy(static_cast<void*>(&out), to + i * to_step, sizeof out);
-    std::memcpy(static_cast<void*>(&value), values_ + k * values_step, sizeof value);
+    std::memcpy(static_cast<void*>(&value), values_ + k * read_step_, sizeof value);
     out = holds ? value : out;  // no branch, which could not be predicted
     std::memcpy(to + i * to_step, &out, sizeof out);
     k += holds | all;
@@ -440,7 +438,7 @@ void PlaceKernel::run(Op& op, int64_t tile) {
   int64_t next = (placing == Placing::in_place ? tile * kTile : first_[tile]) % values;
   each_row(tile * kTile, end_of(tile), [&](int64_t, int64_t at, int64_t of_mask, int64_t n) {
     auto with = [&](auto element) {
-      put<decltype(element)>(to + at, mask_ + of_mask, n, to_strides.back(), mask_strides.back(), &next);
+      put<decltype(element)>(to + at, mask_ + of_mask, n, to_strides.back(), read_strides_.back(), &next);
     };
     with_item(item, with);
   });
@@ -474,7 +472,6 @@ void build_place(Op& op, const Array& to, const Array& mask, const Array& values
   k.op_name = op_name;
   k.to_offset = to.layout.offset, k.mask_offset = mask.layout.offset, k.values_offset = values.layout.offset;
   k.values = values.layout.size, k.values_step = values.layout.ndim() ? values.layout.strides[0] : 0;
-  k.mask_range = mask.layout.range(), k.values_range = values.layout.range();
   k.copies_mask = overlap(to.storage(), to.layout, mask.storage(), mask.layout);
   k.copies_values = overlap(to.storage(), to.layout, values.storage(), values.layout);
   k.tiles_ = std::max<int64_t>(1, k.size / kTile);

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstring>
+#include <optional>
 
 #include "array/array.h"
 #include "cpu/kernels/copy/copy.h"
@@ -59,13 +60,15 @@ bool copied_at_once(const Array& to, const Array& from) {
   if (!values) return false;
   const bool dense = from.layout.dtype == to.layout.dtype && from.layout.size == to.layout.size &&
                      to.layout.contiguous() && from.layout.contiguous();
-  Layout read = from.layout;
+  std::optional<Layout> copied;
   Snapshot snapshot;
-  if (!dense && overlap(from.storage(), from.layout, to.storage(), to.layout))
-    values = snapshot.take(values, read.dtype, read.shape, read.strides);
+  if (!dense && overlap(from.storage(), from.layout, to.storage(), to.layout)) {
+    copied = from.layout;
+    values = snapshot.take(values, copied->dtype, copied->shape, copied->strides);
+  }
   char* room = room_at_once(to);
   if (!room) return false;
-  copy_elements(read, values, to.layout, room);
+  copy_elements(copied ? *copied : from.layout, values, to.layout, room);
   return written_at_once(to), true;
 }
 
