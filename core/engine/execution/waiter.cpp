@@ -11,11 +11,12 @@ namespace {
 // How often a waiting thread looks for work before it sleeps, and the pauses between: some 100 us in total. Being woken
 // may cost as much.
 constexpr int kLooks = 150, kPauses = 16;
-// How many times a submitting thread that catches up looks in vain, some 50 us in total, with a pause between, in
-// cycles; how long that may take, some 5 ms, after which Python lets another thread run, too; and after how many
-// further ops it tries again.
-constexpr int kQuiet = 64;
-constexpr uint64_t kLook = 1000, kCatchUp = 12'000'000, kTriesAgain = 1024;
+// A submitting thread that catches up: how many times it looks in vain before it gives up, the pause between (cycles):
+// some 50 us in total;
+constexpr int kLooksInVain = 64;
+constexpr uint64_t kLookPause = 1000;
+constexpr uint64_t kCatchUp = 12'000'000;  // how long it may take (cycles): some 5 ms, as Python lets a thread run
+constexpr uint64_t kTriesAgain = 1024;     // and after how many further ops it tries again
 constexpr std::chrono::milliseconds kReliefLooks{10};  // how often an idle relief worker looks for work
 
 // While this lasts, the thread's host task occupies no worker.
@@ -94,7 +95,10 @@ bool Waiter::settle_small(uint64_t mark, Dispatcher::Then then) {
 void Waiter::keep_up() {
   const bool small = producer_.submits_small(kKeepUp);
   if (scheduler_.gate_closed(std::memory_order_relaxed)) return;
-  if (producer_.fresh_cost() > 0) return small ? catch_up() : void();
+  if (producer_.fresh_cost() > 0) {
+    if (small) catch_up();
+    return;
+  }
   if (ring_.fresh() < kKeepUp / 2) return;  // another thread is planning
   dispatcher_.run_small(kTinyCost, [] { return false; }, Dispatcher::Then::go_on);
 }
@@ -104,11 +108,11 @@ void Waiter::catch_up() {
   const uint64_t mark = ring_.next(), began = cycles();
   if (mark < catches_up_from_) return;
   uint64_t front = ring_.front();
-  for (int quiet = 0; quiet < kQuiet && cycles() - began < kCatchUp; ++quiet) {
+  for (int quiet = 0; quiet < kLooksInVain && cycles() - began < kCatchUp; ++quiet) {
     dispatcher_.run_small(kSmallCost, [&] { return ring_.has_ended(mark); }, Dispatcher::Then::go_on);
     if (ring_.has_ended(mark)) return;
     if (const uint64_t seen = ring_.front(); seen != front) front = seen, quiet = 0;
-    pass(kLook);
+    pass(kLookPause);
   }
   catches_up_from_ = mark + kTriesAgain;
 }

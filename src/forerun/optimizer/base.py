@@ -354,14 +354,13 @@ class Optimizer:
         found: list[Advanced] = []
         rate: float | None = None
         last = lr_last = wd_last = None  # the step and the multiples of the weight before: its factors follow from them
-        known = self.param_dict
         for index, _, _, state in items:
             t = state["t"] = state["t"] + 1
             if t > self.num_update:
                 self.num_update, rate = t, None
             if rate is None:
                 rate, last = self.learning_rate, None
-            own = known.get(index)
+            own = self.param_dict.get(index)
             lr_mult, wd_mult = (own.lr_mult, own.wd_mult) if own is not None else self._multiples(index)
             if t != last or lr_mult != lr_last or wd_mult != wd_last:
                 last, lr_last, wd_last = t, lr_mult, wd_mult

@@ -58,7 +58,8 @@ def repeat(a: ArrayLike, repeats: ArrayLike, axis: int | None = None) -> Array:
     if type(repeats) is int and repeats >= 0:
         return _repeated(x, repeats, a)
     counts = counts_of("repeat", "repeats", repeats, (x.shape[a],))
-    if x.ready and x.dtype.kind in "biufc" and not (_core.recording() or _core.tracing()):
+    on_cpu = x.device.device_type == "cpu"
+    if on_cpu and x.ready and x.dtype.kind in "biufc" and not (_core.recording() or _core.tracing()):
         return _core.taken(numpy.repeat(x.numpy(), counts, a), x.device)
     index = numpy.repeat(numpy.arange(x.shape[a]), counts)
     return x[(*(slice(None),) * a, index)]
