@@ -44,7 +44,7 @@ def test_they_do_not_wait_for_a_task_that_sleeps():
 
 
 def test_uninitialised_arrays_get_memory_in_program_order():
-    """While an operation is pending, `np.empty` allocates nothing in the call: older operations may free memory first."""
+    """While an operation is pending, `np.empty` allocates nothing in the call: that one may free memory first."""
     go = threading.Event()
     (late,) = npx.host(lambda v: (go.wait(60), v)[1], [np.ones(3)], [((3,), "float64")])
     at_once = forerun.stats()["at_once"]

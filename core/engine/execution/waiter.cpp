@@ -11,7 +11,7 @@ namespace {
 // How often a waiting thread looks for work before it sleeps, and the pauses between: some 100 us in total. Being woken
 // may cost as much.
 constexpr int kLooks = 150, kPauses = 16;
-// A submitting thread that catches up: how many times it looks in vain before it gives up, the pause between (cycles):
+// A submitting thread that catches up: how many times it looks in vain before it stops, the pause between (cycles):
 // some 50 us in total;
 constexpr int kLooksInVain = 64;
 constexpr uint64_t kLookPause = 1000;
