@@ -1,11 +1,11 @@
 """Submission and wake-up: an op that is submitted runs, whatever the workers do at that time: sleep, with or without a
 time limit, look for work, or work.
 
-Code: Engine::issue (engine.cpp); wake, start_all, sleep, wake_others, wake_for_leftovers, awake (worker_pool.cpp);
-serve, finish_and_fetch (dispatcher.cpp); plan, pick (scheduler.cpp); leave_work, stops_looking (producer.h). Fields of
-the same names: next_ (`head`), planned_, cost_ beyond planned_cost_ (`unseen_cost`), slots_, gave_way_, looking_,
-left_ (`left_work`), and the queue's sleeping, `timed_waits`, searching and called. `asleep` are the threads in
-Queue::parked, any of which may be woken.
+Code: Engine::issue (engine.cpp); wake, start_all, sleep, wake_others, wake_for_leftovers, awake, crowded_by_program
+(worker_pool.*); serve, finish_and_fetch (dispatcher.cpp); plan, pick (scheduler.cpp); leave_work, stops_looking
+(producer.h). Fields of the same names: next_ (`head`), planned_, cost_ beyond planned_cost_ (`unseen_cost`), slots_,
+gave_way_, looking_, left_ (`left_work`), and the queue's sleeping, `timed_waits`, searching and called. `asleep` are
+the threads in Queue::parked, any of which may be woken.
 
 Memory orders. next_, sleeping, searching, called, `timed_waits`, looking_, left_ are seq_cst in the code where one side
 writes one and then reads another (a number, then the parked; sleeping, then the numbers): as here. planned_ is relaxed
@@ -149,7 +149,7 @@ class Worker(Waker):
     serves = True
 
     def __init__(self, name: str, model: Wake) -> None:
-        looked = {"timed": False, "changed": False, "worked": False, "left": False}
+        looked = {"timed": False, "changed": False, "worked": False, "left": False, "overslept": False}
         super().__init__(name, "born", op=-1, last=0, timeouts=0, then="", **looked)
         self.model = model
 
@@ -173,6 +173,9 @@ class Worker(Waker):
         """Scheduler::pick, with the lock held."""
         s.gave_way = False
         crowded = s.looking > 0 and awake(s, self.model) > self.model.cores
+        if me.overslept and s.seen_head != s.head and awake(s, self.model) >= max(2, self.model.cores):
+            s.seen_head, crowded = s.head, True  # crowded_by_program()
+        me.overslept = False
         me.left = crowded or self.model.left_to_helper(s, me)
         if s.ready and not me.left:
             if s.busy > 0 and s.busy + 1 == self.model.cores and s.seen_head != s.head:
@@ -243,7 +246,11 @@ class Worker(Waker):
 
     def asleep(self, s: Any, me: Any) -> str | None:
         if me.timed and not self.model.endless and self.number in s.asleep:
-            return "wakes" if timed_out(s, self.number, "asleep") else None  # relies on time: wait_for(kTimeout)
+            if not timed_out(s, self.number, "asleep"):  # relies on time: wait_for(kTimeout)
+                return None
+            # No fault of those that are modelled lies in this, which multiplies the states.
+            me.overslept = not self.model.broken and s.seen_head != s.head
+            return "wakes"
         return "wakes" if woken(s, self.number, "asleep") else None
 
     def wakes(self, s: Any, me: Any) -> str:

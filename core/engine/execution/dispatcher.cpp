@@ -1,5 +1,6 @@
 #include "engine/execution/dispatcher.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -15,7 +16,7 @@ constexpr int kLooks = 30;  // reads of the ring before a worker sleeps
 // thread's cache lines, and one that finds several ops at once plans them at once. A thread that waits for a result is
 // not delayed by this: it runs the ops itself.
 constexpr uint64_t kLookCycles = 8000;
-constexpr std::chrono::microseconds kTimeout{200}, kShortTimeout{30};
+constexpr std::chrono::microseconds kTimeout{200}, kShortTimeout{30}, kLongTimeout{1600};
 constexpr int kTimeouts = 50;
 
 // Whether a waiting thread can take the next work of a queue, if there is any.
@@ -99,14 +100,15 @@ bool Dispatcher::finish_and_fetch(Batch& batch, Queue* queue, uint32_t most, Idl
   bool notify, left = false;
   int timeouts = 0;
   auto timeout = kTimeout;
-  bool patient = queue != nullptr;
+  bool patient = queue != nullptr, overslept = false;
   {
     Lock held = mutex_.lock();
     bool worked = scheduler_.finish(batch, held);
     bool changed = worked;
     auto find = [&] { return queue ? scheduler_.pick(*queue, most, batch) : scheduler_.pick_any(batch, most); };
     while (most > 0 && !pool_.stopping()) {
-      left = queue && left_to_helper(*queue, worked);
+      const bool crowded = overslept && pool_.crowded_by_program();
+      left = queue && (crowded || left_to_helper(*queue, worked));
       if (!left && find()) break;
       left = left || (queue && ring_.has_fresh() && producer_.keeps_fresh());
       if (patient && !left && producer_.unattended() && producer_.fresh_cost() > 0) {
@@ -131,8 +133,8 @@ bool Dispatcher::finish_and_fetch(Batch& batch, Queue* queue, uint32_t most, Idl
       changed = changed || graph_.take_changed();
       if (idle == Idle::leave || notifier_.due() || graph_.has_released()) break;  // these must be done first
       if (changed) pool_.wake_others(queue, true), changed = false;
-      pool_.sleep(*queue, held, left || timeouts++ < kTimeouts ? timeout : ParkingLot::kForever);
-      timeout = kTimeout, worked = false;
+      overslept = !pool_.sleep(*queue, held, left || timeouts++ < kTimeouts ? timeout : ParkingLot::kForever);
+      timeout = crowded ? std::min(2 * timeout, kLongTimeout) : kTimeout, worked = false;
       if (queue->called.exchange(false))
         timeouts = 0, timeout = kShortTimeout;  // after a wake-up it looks twice, soon, for the op
     }

@@ -151,15 +151,17 @@ bool WorkerPool::has_work_for_parked(const Queue& queue) const {
 
 // Modelled in verification/models/wake.py. A worker without work first waits for a limited time, so that a thread that
 // submits small ops need not wake it; then it is parked.
-void WorkerPool::sleep(Queue& queue, Lock& held, std::chrono::microseconds limit) {
+bool WorkerPool::sleep(Queue& queue, Lock& held, std::chrono::microseconds limit) {
   bool timeout = limit != ParkingLot::kForever;
   queue.timed_waits.fetch_add(timeout);
   queue.sleeping.fetch_add(1);
   queue.searching.fetch_sub(1);
-  if (timeout || scheduler_.gate_closed() || !ring_.has_fresh()) queue.parked.sleep(held, limit);
+  bool woken = true;
+  if (timeout || scheduler_.gate_closed() || !ring_.has_fresh()) woken = queue.parked.sleep(held, limit);
   queue.searching.fetch_add(1);
   queue.sleeping.fetch_sub(1);
   queue.timed_waits.fetch_sub(timeout);
+  return woken;
 }
 
 // A thread that comes back for the work itself wakes another one if this saves more time than a wake-up takes.

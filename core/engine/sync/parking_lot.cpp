@@ -2,7 +2,7 @@
 
 namespace forerun {
 
-void ParkingLot::sleep(std::unique_lock<std::mutex>& held, std::chrono::microseconds limit) {
+bool ParkingLot::sleep(std::unique_lock<std::mutex>& held, std::chrono::microseconds limit) {
   Parked me;
   all_.push_back(&me);
   if (limit == kForever)
@@ -11,6 +11,7 @@ void ParkingLot::sleep(std::unique_lock<std::mutex>& held, std::chrono::microsec
     me.wake.wait_for(held, limit);
   if (!me.woken) all_.remove(&me);
   me.thread.move_back();
+  return me.woken;
 }
 
 void ParkingLot::wake_one(CpuOccupancy& cpus) {

@@ -37,8 +37,8 @@ class CpuOccupancy {
 class ParkingLot {
  public:
   static constexpr std::chrono::microseconds kForever{0};
-  // The calling thread sleeps until it is woken, at most `limit`.
-  void sleep(std::unique_lock<std::mutex>& held, std::chrono::microseconds limit);
+  // The calling thread sleeps until it is woken, at most `limit`. False: nobody has woken it.
+  bool sleep(std::unique_lock<std::mutex>& held, std::chrono::microseconds limit);
   void wake_one(CpuOccupancy& cpus);  // the thread that was parked last, of those whose CPU is idle
   void wake_all();
   void forget() { all_ = {}; }  // they are threads of the parent process
