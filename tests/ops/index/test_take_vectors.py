@@ -60,3 +60,46 @@ def test_the_first_position_out_of_range_is_named(bad: int) -> None:
     refused(lambda: x[p])
     x[p] = np.ones(N)
     refused(lambda: x)
+
+
+class TestSeveralTilesOfATable:
+    """Positions that are converted or combined tile by tile."""
+
+    table = GENERATOR.standard_normal((120, 100))
+
+    @pytest.mark.parametrize("dtype", ["uint8", "int8", "int32", "uint64"])
+    def test_positions_of_any_dtype(self, dtype: str) -> None:
+        places = GENERATOR.integers(0 if dtype[0] == "u" else -100, 100, (3, 2 * N // 3)).astype(dtype)
+        x, all_places = np.array(self.table), np.array(places)
+        views: list[Any] = [lambda a: a, lambda a: a[:, ::2], lambda a: a.T, lambda a: a[::-1, 1:]]
+        for view in views:
+            i, j = view(all_places), view(places)
+            assert numpy.array_equal(x[0][i].numpy(), self.table[0][j])
+            assert numpy.array_equal(x[i, 7].numpy(), self.table[j, 7])
+            assert numpy.array_equal(x[i[:1], i].numpy(), self.table[j[:1], j])
+
+    def test_rows_and_columns(self) -> None:
+        rows = GENERATOR.integers(-100, 100, 5000).astype("int16")
+        x, i = np.array(self.table), np.array(rows)
+        assert numpy.array_equal(x[i].numpy(), self.table[rows])
+        assert numpy.array_equal(x[:, i].numpy(), self.table[:, rows])
+        assert numpy.array_equal(x[5:9, np.tile(i, 20)].numpy(), self.table[5:9, numpy.tile(rows, 20)])
+        order = numpy.argsort(GENERATOR.random((700, 120, 10)), axis=1)
+        values = GENERATOR.random((700, 120, 1))
+        assert numpy.array_equal(
+            np.take_along_axis(np.array(values), np.array(order.astype("uint8")), 1).numpy(),
+            numpy.take_along_axis(values, order.astype("uint8"), 1),
+        )
+
+    def test_the_first_of_several_out_of_range_is_named(self) -> None:
+        """Whichever tile meets one first."""
+        places = GENERATOR.integers(0, 100, 2 * N).astype("int16")
+        places[[N // 3, N, -1]] = 301, 302, 303
+        x, bad, good = np.array(self.table), np.array(places), np.array(places % 100)
+        for call in (lambda: x[7, bad], lambda: x[good, bad], lambda: np.take_along_axis(x[:1], bad[None], 1)):
+            with pytest.raises(IndexError, match=r"index must be in \[-100, 100\), got 301\b"):
+                call().numpy()
+        with pytest.raises(IndexError, match=r"index must be in \[-120, 120\), got 301\b"):
+            x[bad, bad].numpy()
+        with pytest.raises(IndexError, match=r"index must be in \[-120, 120\), got 500\b"):
+            x[np.array(500) + 0, bad].numpy()

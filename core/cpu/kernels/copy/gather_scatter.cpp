@@ -35,11 +35,11 @@ class IndexKernel final : public Kernel {
   int64_t tiles() const override { return tiles_; }
   bool copy_to(Op& op) const override { return op.copy(*this); }
   void prepare(Op& op) override {
-    const char* caller = title();
-    if (is_direct(op))
-      at_ = selection.checked(op, caller);
-    else
-      offsets_ = selection.offsets(op, caller);
+    const bool direct = is_direct(op), checks_later = what == Do::gather && other.size > 0;
+    if (direct) at_ = selection.plain_positions(op);
+    if (direct && !checks_later) selection.check(at_, title());
+    if (!direct && checks_later && !repeats()) return selection.check_numbers(op, title());
+    if (!direct) offsets_ = selection.offsets(op, title());
   }
   void run(Op& op, int64_t tile) override;
   bool describe(Op&, OpSpec& spec) const override;
@@ -74,13 +74,17 @@ class IndexKernel final : public Kernel {
   const int64_t* at_ = nullptr;         // the positions themselves, where no offsets are needed
   int64_t per_tile_ = 1, tiles_ = 1;    // units of a gather, or elements of the last axis of a scatter
 
+  // Whether a gather uses its few positions more than once: then their offsets are computed before. Otherwise each tile
+  // computes those of its own.
+  bool repeats() const { return axis > 0 && selection.own.empty() && selection.positions <= kPicked; }
+
   // Whether elements of a vector are copied or combined, and their positions are not written meanwhile.
   bool is_direct(Op& op) const {
     bool apart = what == Do::gather || op.access(selection.first_access).storage != op.access(a_access).storage;
     return (what != Do::combine || combine.each) && apart && array.ndim() == 1 && selection.plain() &&
            (other.ndim() == 1 || other.contiguous());
   }
-  void compute(char* a, char* b, const Dims& strides, int64_t tile);
+  void compute(Op& op, char* a, char* b, const Dims& strides, int64_t tile);
   void run_direct(char* a, char* b, const Dims& strides, int64_t tile) const;
   void singles(char* a, const int64_t* offsets, char* b, int64_t step, int64_t n) const;
   void combine_one(char* a, char* b) const;
@@ -162,15 +166,15 @@ void IndexKernel::run(Op& op, int64_t tile) {
   if (other.size == 0) return;
   char* a = operand_data(op, a_access, array.offset);
   char* b = operand_data(op, b_access, other.offset);
-  if (!overlaps) return compute(a, b, other.strides, tile);
+  if (!overlaps) return compute(op, a, b, other.strides, tile);
   Snapshot snapshot;
   Dims strides = other.strides;
   b = snapshot.take(b, other.dtype, other.shape, strides);
-  compute(a, b, strides, tile);
+  compute(op, a, b, strides, tile);
 }
 
 // b: with elements of `strides`, which are those of `other`, or of a copy.
-void IndexKernel::compute(char* a, char* b, const Dims& strides, int64_t tile) {
+void IndexKernel::compute(Op& op, char* a, char* b, const Dims& strides, int64_t tile) {
   if (at_) return run_direct(a, b, strides, tile);
   if (!selection.flat.empty()) return singles(a, offsets_.get(), b, strides[0], selection.positions);
   const int k = selection.own.empty() ? axes : array.ndim();
@@ -191,19 +195,23 @@ void IndexKernel::compute(char* a, char* b, const Dims& strides, int64_t tile) {
   const int64_t step = n_index == 1 ? middle_b[0] : one ? 0 : static_cast<int64_t>(item_size(other.dtype));
   const Rows rows{after.empty() ? Dims{1} : after};
   const Dims none{0};
+  int64_t some[kChunk];
   int64_t positions = selection.positions, unit = gathers ? tile * per_tile_ : 0, end = product(before) * positions;
   if (gathers) end = std::min(end, unit + per_tile_);
   while (unit < end) {
     int64_t i = unit / positions, p = unit % positions, stop = std::min(positions, p + end - unit);
+    if (!offsets_) stop = std::min(stop, p + kChunk);
+    if (!offsets_ && !selection.offsets_between(op, p, stop, some)) selection.offsets(op, title());
+    const int64_t* at = offsets_ ? offsets_.get() + p : some;
     unit += stop - p;
     char* row_a = a + offset_at(i, before, array.strides);
     char* row_b = b + offset_at(i, before, strides);
     if (even) {
-      singles(row_a, offsets_.get() + p, row_b + p * step, step, stop - p);
+      singles(row_a, at, row_b + p * step, step, stop - p);
       continue;
     }
     for (; p < stop; ++p)
-      block(row_a + offsets_[p], after.empty() ? none : after_a, row_b + offset_at(p, index_shape, middle_b),
+      block(row_a + *at++, after.empty() ? none : after_a, row_b + offset_at(p, index_shape, middle_b),
             after.empty() ? none : after_b, rows);
   }
 }
@@ -226,9 +234,13 @@ void IndexKernel::run_direct(char* a, char* b, const Dims& strides, int64_t tile
     return;
   }
   auto each = [&](auto element, auto by) {
-    for (int64_t p = first; p < end; ++p) {
-      char *one = a + (at[p] + (at[p] >> 63 & n)) * by, *value = b + p * step;
-      gathers ? std::memcpy(value, one, sizeof element) : std::memcpy(one, value, sizeof element);
+    for (int64_t p = first, stop; p < end; p = stop) {
+      stop = gathers ? std::min(end, p + kChunk) : end;
+      if (gathers && !selection.are_within(at + p, stop - p)) selection.check(at, title());
+      for (int64_t i = p; i < stop; ++i) {
+        char *one = a + (at[i] + (at[i] >> 63 & n)) * by, *value = b + i * step;
+        gathers ? std::memcpy(value, one, sizeof element) : std::memcpy(one, value, sizeof element);
+      }
     }
   };
   with_item(item_size(array.dtype), [&]<class T>(T element) {

@@ -50,58 +50,87 @@ const char* Selection::data(Op& op, size_t k) const {
 std::unique_ptr<int64_t[]> Selection::offsets(Op& op, const char* what) const {
   auto all = std::make_unique_for_overwrite<int64_t[]>(static_cast<size_t>(std::max<int64_t>(1, positions)));
   if (masked) return under_mask(op, all.get(), what), std::move(all);
-  if (!own.empty()) own_offsets(all.get());
+  if (!own.empty()) own_offsets(0, positions, all.get());
   for (size_t k = 0; k < indices.size(); ++k) add(op, k, all.get(), k == 0 && own.empty(), what);
   return all;
 }
 
-const int64_t* Selection::checked(Op& op, const char* what) const {
-  const auto* at = reinterpret_cast<const int64_t*>(data(op, 0));
-  if (are_within(at, positions, 0)) return at;
-  for (int64_t p = 0; p < positions; ++p) offset_along(0, at[p], what);
-  return at;
+bool Selection::offsets_between(Op& op, int64_t first, int64_t end, int64_t* to) const {
+  bool put = own.empty(), within = true;
+  if (!put) own_offsets(first, end, to);
+  for (size_t k = 0; k < indices.size() && within; ++k, put = false) {
+    if (indices[k].ndim() == 0) {
+      const int64_t offset = offset_of_number(op, k, "");
+      for (int64_t i = 0; i < end - first; ++i) to[i] = (put ? 0 : to[i]) + offset;
+      continue;
+    }
+    in_chunks(op, k, first, end, [&](const int64_t* at, int64_t n, int64_t p) {
+      within = within && are_within(at, n, k);
+      if (within) add_offsets(to + (p - first), at, n, extents[k], strides[k], put);
+    });
+  }
+  return within;
 }
 
-void Selection::own_offsets(int64_t* all) const {
+void Selection::check_numbers(Op& op, const char* what) const {
+  for (size_t k = 0; k < indices.size(); ++k)
+    if (indices[k].ndim() == 0) offset_of_number(op, k, what);
+}
+
+void Selection::check(const int64_t* at, const char* what) const {
+  if (are_within(at, positions)) return;
+  for (int64_t p = 0; p < positions; ++p) offset_along(0, at[p], what);
+}
+
+void Selection::own_offsets(int64_t first, int64_t end, int64_t* to) const {
   const Rows rows{shape};
   const int64_t n = shape.back(), step = own.back();
-  for (int64_t r = 0, count = positions ? rows.count() : 0; r < count; ++r) {
-    int64_t at = rows.at(r, own);
-    for (int64_t i = 0; i < n; ++i, at += step) all[r * n + i] = at;
+  for (int64_t p = first; p < end;) {
+    const int64_t r = p / n, i = p % n, some = std::min(n - i, end - p);
+    int64_t at = rows.at(r, own) + i * step;
+    for (int64_t k = 0; k < some; ++k, at += step) to[p - first + k] = at;
+    p += some;
+  }
+}
+
+template <class F>
+void Selection::in_chunks(Op& op, size_t k, int64_t first, int64_t end, F f) const {
+  const Layout& l = indices[k];
+  const char* base = data(op, k);
+  const Rows rows{l.shape};
+  const bool flat = l.contiguous();
+  const int64_t n = flat ? l.size : l.shape.back(),
+                step = flat ? static_cast<int64_t>(item_size(l.dtype)) : l.strides.back();
+  const Loop widen = cast_loop(l.dtype, DType::i64);
+  int64_t values[kChunk];
+  for (int64_t p = first; p < end;) {
+    const int64_t r = p / n, i = p % n;
+    char* args[2] = {const_cast<char*>(base) + (flat ? 0 : rows.at(r, l.strides)) + i * step,
+                     reinterpret_cast<char*>(values)};
+    intptr_t length = std::min({kChunk, n - i, end - p}), steps[2] = {static_cast<intptr_t>(step), 8};
+    const bool as_they_are = l.dtype == DType::i64 && step == 8;
+    if (!as_they_are) widen.function(args, &length, steps, widen.data);
+    f(as_they_are ? reinterpret_cast<const int64_t*>(args[0]) : values, length, p);
+    p += length;
   }
 }
 
 void Selection::add(Op& op, size_t k, int64_t* all, bool first, const char* what) const {
-  const Layout& l = indices[k];
-  const char* base = data(op, k);
-  if (l.ndim() == 0) {
-    const int64_t offset = offset_of_number(l, k, base, what);
+  if (indices[k].ndim() == 0) {
+    const int64_t offset = offset_of_number(op, k, what);
     for (int64_t p = 0; p < positions; ++p) all[p] = (first ? 0 : all[p]) + offset;
     return;
   }
-  const Rows rows{l.shape};
-  const int64_t n = l.shape.back(), step = l.strides.back();
-  const Loop widen = cast_loop(l.dtype, DType::i64);
-  int64_t values[kChunk];
-  for (int64_t r = 0, count = positions ? rows.count() : 0; r < count; ++r) {
-    for (int64_t done = 0; done < n; done += kChunk) {
-      char* args[2] = {const_cast<char*>(base) + rows.at(r, l.strides) + done * step, reinterpret_cast<char*>(values)};
-      intptr_t length = std::min(kChunk, n - done), steps[2] = {static_cast<intptr_t>(step), 8};
-      const bool as_they_are = l.dtype == DType::i64 && step == 8;
-      const auto* at = as_they_are ? reinterpret_cast<const int64_t*>(args[0]) : values;
-      if (!as_they_are) widen.function(args, &length, steps, widen.data);
-      int64_t* to = all + r * n + done;
-      if (flat.empty() && are_within(at, length, k))
-        add_offsets(to, at, length, extents[k], strides[k], first);
-      else
-        for (int64_t i = 0; i < length; ++i) to[i] = (first ? 0 : to[i]) + offset_along(k, at[i], what);
-    }
-  }
+  in_chunks(op, k, 0, positions, [&](const int64_t* at, int64_t n, int64_t p) {
+    if (flat.empty() && are_within(at, n, k)) return add_offsets(all + p, at, n, extents[k], strides[k], first);
+    for (int64_t i = 0; i < n; ++i) all[p + i] = (first ? 0 : all[p + i]) + offset_along(k, at[i], what);
+  });
 }
 
-int64_t Selection::offset_of_number(const Layout& l, size_t k, const char* from, const char* what) const {
+int64_t Selection::offset_of_number(Op& op, size_t k, const char* what) const {
+  const Layout& l = indices[k];
   int64_t value;
-  char* args[2] = {const_cast<char*>(from), reinterpret_cast<char*>(&value)};
+  char* args[2] = {const_cast<char*>(data(op, k)), reinterpret_cast<char*>(&value)};
   intptr_t one = 1, steps[2] = {0, 8};
   const Loop widen = cast_loop(l.dtype, DType::i64);
   widen.function(args, &one, steps, widen.data);

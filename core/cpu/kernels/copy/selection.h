@@ -29,21 +29,32 @@ struct Selection {
   int64_t positions = 0;                  // index positions
   // The offsets of all positions in the indexed array. Throws at an index out of range.
   std::unique_ptr<int64_t[]> offsets(Op& op, const char* what) const;
+  // The offsets of the positions from `first` to `end`, of integer arrays. False: an index is out of range; then
+  // offsets() throws at the first such index of all.
+  bool offsets_between(Op& op, int64_t first, int64_t end, int64_t* to) const;
+  // Throws at a number out of range.
+  void check_numbers(Op& op, const char* what) const;
   // Whether the positions are a dense vector: then no table of offsets is needed.
   bool plain() const {
     return indices.size() == 1 && !masked && flat.empty() && own.size() <= 1 && indices[0].ndim() > 0 &&
            indices[0].dtype == DType::i64 && indices[0].contiguous();
   }
-  // Those positions, all of them in range. Throws at the first one out of range.
-  const int64_t* checked(Op& op, const char* what) const;
+  // Those positions,
+  const int64_t* plain_positions(Op& op) const { return reinterpret_cast<const int64_t*>(data(op, 0)); }
+  // and whether n of them are in range. check(): throws at the first one out of range.
+  bool are_within(const int64_t* at, int64_t n) const { return are_within(at, n, 0); }
+  void check(const int64_t* at, const char* what) const;
 
  private:
   const char* data(Op& op, size_t k) const;
-  void own_offsets(int64_t* all) const;
+  void own_offsets(int64_t first, int64_t end, int64_t* to) const;
+  // Calls f(at, n, p) with the n positions of an index array from the p-th on, chunk by chunk.
+  template <class F>
+  void in_chunks(Op& op, size_t k, int64_t first, int64_t end, F f) const;
   // Adds the positions of an index to the offsets, or sets them.
   void add(Op& op, size_t k, int64_t* all, bool first, const char* what) const;
   // As in NumPy a number is not an array: it is checked even if no element is selected, and it does not wrap.
-  int64_t offset_of_number(const Layout& l, size_t k, const char* from, const char* what) const;
+  int64_t offset_of_number(Op& op, size_t k, const char* what) const;
   // Whether n positions are within the extent of an indexed axis.
   bool are_within(const int64_t* at, int64_t n, size_t k) const;
   int64_t offset_along(size_t k, int64_t i, const char* what) const;
