@@ -11,6 +11,7 @@
 #include "base/bfloat16.h"
 #include "cpu/kernels/copy/copy.h"
 #include "cpu/kernels/reduce/reduce.h"
+#include "cpu/kernels/reduce/reduce_segments.h"
 #include "cpu/kernels/scalar.h"
 #include "engine/devices/memory_budget.h"
 #include "python/bindings.h"
@@ -218,6 +219,18 @@ Array scanned(UfuncObject* u, const char* label, const Array& in, int axis, DTyp
   return out;
 }
 
+Array segments_reduced(UfuncObject* u, const char* label, const Array& in, const Array& starts, int axis) {
+  const int device = device_of(in);
+  Dims shape = in.layout.shape;
+  shape[axis] = starts.layout.size;
+  Array out = Array::make(in.layout.dtype, shape, budget_of(device));
+  Building building;
+  build_reduce_segments(*building, {u->name, label, uniform_loop(u, in.layout.dtype)}, in,
+                        starts.layout.dtype == DType::i64 ? starts : copied(starts, DType::i64, device), axis, out);
+  building.issue(device);
+  return out;
+}
+
 namespace {
 
 nb::object scan(nb::handle op, nb::handle a, int64_t axis, nb::handle dtype, const char* name) {
@@ -228,6 +241,13 @@ nb::object scan(nb::handle op, nb::handle a, int64_t axis, nb::handle dtype, con
   return wrapped(scanned(u, label, in, normal_axis(label, axis, in.layout.ndim()), t));
 }
 
+nb::object reduceat(nb::handle op, nb::handle a, nb::handle starts, int64_t axis, const char* name) {
+  UfuncObject* u = get_ufunc("reduceat", op.ptr());
+  const char* label = *name ? intern(name) : u->name;
+  const Array &in = arg(label, a), &given = arg(label, starts);
+  return wrapped(segments_reduced(u, label, in, given, normal_axis(label, axis, in.layout.ndim())));
+}
+
 }  // namespace
 
 void init_reduce(Module& m) {
@@ -236,6 +256,8 @@ void init_reduce(Module& m) {
   m.def("sum_to", [](nb::handle a, nb::handle shape) {
     return wrapped(sum_to(arg("sum_to", a), parse_dims("sum_to", shape.ptr())));
   });
+  m.def("reduceat", reduceat, nb::arg("op"), nb::arg("a"), nb::arg("indices"), nb::arg("axis") = 0,
+        nb::arg("name") = "");
   m.def("scan", scan, nb::arg("op"), nb::arg("a"), nb::arg("axis"), nb::arg("dtype").none() = nb::none(),
         nb::arg("name") = "");
 }

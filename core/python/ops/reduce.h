@@ -12,5 +12,7 @@ Array reduced(UfuncObject* u, const char* label, const Array& in, const bool* ax
 Array sum_to(const Array& array, const Dims& shape);
 // The running combination by u along an axis, in dtype t. The op is issued.
 Array scanned(UfuncObject* u, const char* label, const Array& in, int axis, DType t);
+// Reduces segments of an axis by u, each from an element of the vector `starts` to the next one. The op is issued.
+Array segments_reduced(UfuncObject* u, const char* label, const Array& in, const Array& starts, int axis);
 
 }  // namespace forerun

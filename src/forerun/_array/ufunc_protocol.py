@@ -85,15 +85,16 @@ def _binary(ufunc: numpy.ufunc, method: str) -> None:
         raise ValueError(f"{ufunc.__name__}: {method} must be of a ufunc with two inputs and one output")
 
 
-def _tiny(ufunc: numpy.ufunc, method: str, x: Array, *args: Any, **options: Any) -> Any:
-    """Run the method on ones of x's dtype, an element (or none) per axis, for its errors and its dtype."""
-    if x.dtype.kind in "biu" and default_float() != numpy.float64 and options.get("dtype") is None:
+def _tiny(ufunc: numpy.ufunc, method: str, x: Array, default: numpy.dtype, **options: Any) -> Any:
+    """Run the method on ones of x's dtype, an element (or none) per axis, for its errors and its dtype; `default` is
+    the default dtype of floats."""
+    if x.dtype.kind in "biu" and default != numpy.float64 and options.get("dtype") is None:
         found = loop_of(ufunc, [x, x], "same_kind", {})
-        options["dtype"] = found[-1] if found[-1] == default_float() else None
+        options["dtype"] = found[-1] if found[-1] == default else None
     ones = numpy.ones([min(n, 1) for n in x.shape], x.dtype)
     try:
         with numpy.errstate(all="ignore"):
-            return getattr(ufunc, method)(ones, *args, **options)
+            return getattr(ufunc, method)(ones, **options)
     except (ValueError, TypeError) as error:
         raise type(error)(f"{ufunc.__name__}.{method}: {error}") from None
 
@@ -112,7 +113,7 @@ def _reduced(
     at = axes_of(name, axis, x.ndim)
     mask = options.pop("where", None)
     masked = {} if mask is None else {"where": numpy.ones((1,) * x.ndim, bool)}
-    found = _tiny(ufunc, "reduce", x, axis=at, dtype=dtype, **options, **masked)
+    found = _tiny(ufunc, "reduce", x, default_float(), axis=at, dtype=dtype, **options, **masked)
     shape = tuple(1 if i in at else n for i, n in enumerate(x.shape) if keepdims or i not in at)
     to = as_dtype(name, found.dtype)
 
@@ -136,7 +137,7 @@ def _accumulated(ufunc: numpy.ufunc, inputs: list[Any], outs: list[Any], axis: i
     plain = ufunc in (numpy.maximum, numpy.minimum) and dtype is None and not taped
     if plain and (op := looped(ufunc, (x.dtype,) * 3)):
         return write_outs(name, [_core.scan(op, x, at)], outs, "same_kind")
-    to = as_dtype(name, _tiny(ufunc, "accumulate", x, axis=at, dtype=dtype).dtype)
+    to = as_dtype(name, _tiny(ufunc, "accumulate", x, default_float(), axis=at, dtype=dtype).dtype)
 
     def task(v: numpy.ndarray) -> Any:
         with numpy.errstate(all="ignore"):
@@ -153,7 +154,11 @@ def _reduced_at(ufunc: numpy.ufunc, inputs: list[Any], outs: list[Any], axis: in
     if indices.ndim != 1 or indices.dtype.kind not in "iu":
         raise ValueError(f"{name}.reduceat: indices must be a vector of integers, got shape {indices.shape}")
     dtype = None if dtype is None else as_dtype(name, dtype)
-    to = as_dtype(name, _tiny(ufunc, "reduce", x, axis=at, dtype=dtype, **_starts(ufunc)).dtype)
+    to = _dtype_of_sums(ufunc, x.dtype, dtype, default_float())
+    taped = _core.recording() and x.node is not None
+    if not taped and (op := looped(ufunc, (to,) * 3)):
+        result = _core.reduceat(op, x if x.dtype == to else x.astype(to), indices, at, f"{name}.reduceat")
+        return write_outs(name, [result], outs, "same_kind")
     shape = (*x.shape[:at], indices.shape[0], *x.shape[at + 1 :])
 
     def task(v: numpy.ndarray, i: numpy.ndarray) -> Any:
@@ -163,9 +168,12 @@ def _reduced_at(ufunc: numpy.ufunc, inputs: list[Any], outs: list[Any], axis: in
     return write_outs(name, host(task, [x, indices], [(shape, to)], name=f"{name}.reduceat"), outs, "same_kind")
 
 
-def _starts(ufunc: numpy.ufunc) -> dict[str, Any]:
-    """Return options with which a reduction without an identity accepts an empty array."""
-    return {"initial": 1} if ufunc.identity is None else {}
+@functools.lru_cache(1024)
+def _dtype_of_sums(
+    ufunc: numpy.ufunc, element: numpy.dtype, dtype: numpy.dtype | None, default: numpy.dtype
+) -> numpy.dtype:
+    """Return the dtype of reductions of elements of a dtype, where `default` is the default dtype of floats."""
+    return as_dtype(ufunc.__name__, _tiny(ufunc, "reduce", asarray(numpy.ones(1, element)), default, dtype=dtype).dtype)
 
 
 def _outer(ufunc: numpy.ufunc, inputs: list[Any], outs: list[Any], **options: Any) -> Any:

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <string>
 #include <utility>
 
 #include "array/array.h"
@@ -20,6 +21,7 @@
 #include "python/object/views/views.h"
 #include "python/ops/index.h"
 #include "python/ops/reduce.h"
+#include "python/runtime/call_sites/op_names.h"
 #include "python/runtime/errors/errors.h"
 #include "python/runtime/submission/at_once.h"
 #include "python/runtime/submission/devices.h"
@@ -168,6 +170,16 @@ PyObject* ufunc_accumulate(const DirectCall& call) {
   return wrap(scanned(u, u->facts.scan ? u->facts.scan : u->name, *a, 0, a->layout.dtype));
 }
 
+// op.reduceat(x, starts) of vectors.
+PyObject* ufunc_reduceat(const DirectCall& call) {
+  const Array* starts = call.n == 3 && !call.kwnames ? plain_array(call.args[2]) : nullptr;
+  if (!starts || starts->layout.ndim() != 1 || starts->layout.dtype != DType::i64) return nullptr;
+  const Array* a = operand_of_method({.args = call.args, .n = 2});
+  if (!a) return nullptr;
+  UfuncObject* u = get_ufunc("reduceat", call.args[0]);
+  return wrap(segments_reduced(u, intern((std::string(u->name) + ".reduceat").c_str()), *a, *starts, 0));
+}
+
 // op.at(x, positions, values), for values of x's dtype, in which the op computes.
 PyObject* ufunc_at(const DirectCall& call) {
   const Array* x = call.n == 4 && !call.kwnames ? plain_array(call.args[1]) : nullptr;
@@ -190,6 +202,7 @@ void add_direct_writes() {
   add_direct("fill_diagonal", fill_diagonal);
   add_direct("ufunc_reduce", ufunc_reduce);
   add_direct("ufunc_accumulate", ufunc_accumulate);
+  add_direct("ufunc_reduceat", ufunc_reduceat);
   add_direct("ufunc_at", ufunc_at);
 }
 

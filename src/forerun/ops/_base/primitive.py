@@ -279,6 +279,7 @@ class Elementwise(_core.Ufunc):
         result: Array = self._method("accumulate", (array,), {"axis": axis, "dtype": dtype, "out": out})
         return result
 
+    @direct("ufunc_reduceat")
     def reduceat(
         self, array: ArrayLike, indices: ArrayLike, axis: int = 0, dtype: DTypeLike = None, out: Out = None
     ) -> Array:
