@@ -260,6 +260,9 @@ _core\.reduce$:
 _core\.sum_to$:
     def sum_to(a: Array, shape: Sequence[int], /) -> _ndarray: ...
 
+_core\.repeat$:
+    def repeat(a: Array, counts: Array, before: Sequence[int], piece: int) -> _ndarray: ...
+
 _core\.reduceat$:
     def reduceat(op: Ufunc, a: Array, indices: Array, axis: int = 0, name: str = "") -> _ndarray: ...
 

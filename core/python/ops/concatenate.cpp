@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "array/array.h"
+#include "base/rounding.h"
 #include "cpu/kernels/copy/copy.h"
+#include "cpu/kernels/copy/repeat.h"
 #include "engine/devices/memory_budget.h"
 #include "python/bindings.h"
 #include "python/object/array_arguments.h"
@@ -59,8 +61,28 @@ nb::object concatenate(nb::handle sequence, int64_t axis) {
   return wrapped(concatenated(arrays, at, shape, device_of(arrays[0])));
 }
 
+// The rows a[:, i, :], each as often as counts[i] says. before: as build_repeat() takes it.
+nb::object repeat(nb::handle a, nb::handle counts, std::vector<int64_t> before, int64_t piece) {
+  const Array &given = arg("repeat", a), &times = arg("repeat", counts);
+  const Dims& shape = given.layout.shape;
+  const int device = device_of(given);
+  if (given.layout.ndim() != 3 || !times.layout.contiguous() || piece < 1 || times.layout.dtype != DType::i64 ||
+      times.layout.size != shape[1] || shape[1] == 0 ||
+      static_cast<int64_t>(before.size()) != 1 + ceil_div(shape[1], piece))
+    throw Error(ErrorKind::value, "repeat: counts must be dense and fit the array");
+  const Array from = given.layout.contiguous() ? given : copied(given, given.layout.dtype, device);
+  Array out = Array::make(from.layout.dtype, Dims{shape[0], before.back(), shape[2]}, budget_of(device));
+  Building op;
+  build_repeat(*op, from, times, std::move(before), piece, out);
+  op.issue(device);
+  return wrapped(std::move(out));
+}
+
 }  // namespace
 
-void init_concatenate(Module& m) { m.def("concatenate", concatenate, nb::arg("arrays"), nb::arg("axis") = 0); }
+void init_concatenate(Module& m) {
+  m.def("concatenate", concatenate, nb::arg("arrays"), nb::arg("axis") = 0);
+  m.def("repeat", repeat, nb::arg("a"), nb::arg("counts"), nb::arg("before"), nb::arg("piece"));
+}
 
 }  // namespace forerun

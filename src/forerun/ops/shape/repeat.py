@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy
@@ -58,9 +59,8 @@ def repeat(a: ArrayLike, repeats: ArrayLike, axis: int | None = None) -> Array:
     if type(repeats) is int and repeats >= 0:
         return _repeated(x, repeats, a)
     counts = counts_of("repeat", "repeats", repeats, (x.shape[a],))
-    on_cpu = x.device.device_type == "cpu"
-    if on_cpu and x.ready and x.dtype.kind in "biufc" and not (_core.recording() or _core.tracing()):
-        return _core.taken(numpy.repeat(x.numpy(), counts, a), x.device)
+    if x.device.device_type == "cpu" and x.size and not (_core.recording() or _core.tracing()):
+        return _repeated_by_counts(x, counts, a)
     index = numpy.repeat(numpy.arange(x.shape[a]), counts)
     return x[(*(slice(None),) * a, index)]
 
@@ -72,6 +72,16 @@ def _repeated(x: Array, times: int, axis: int) -> Array:
     return reshape(copy(view), (*before, n * times, *after))
 
 
+def _repeated_by_counts(x: Array, counts: numpy.ndarray, axis: int) -> Array:
+    before, n, after = x.shape[:axis], x.shape[axis], x.shape[axis + 1 :]
+    rows = reshape(x, (prod(before), n, prod(after)))
+    piece = max(1, _PIECE // rows.shape[2])
+    sums = numpy.add.reduceat(counts, numpy.arange(0, n, piece)).cumsum()
+    found = _core.repeat(rows, asarray(counts, device=x.device), [0, *sums.tolist()], piece)
+    return reshape(found, (*before, found.shape[1], *after))
+
+
+_PIECE = 4096  # elements that one thread repeats at once
 _FEW_TIMES = 8  # that an operation is given the same array
 
 
