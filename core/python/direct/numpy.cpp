@@ -19,6 +19,7 @@
 #include "python/bindings.h"
 #include "python/direct/creation/creation_arguments.h"
 #include "python/direct/creation/from_lists.h"
+#include "python/direct/creation/numbers.h"
 #include "python/direct/function_type.h"
 #include "python/numpy_api.h"
 #include "python/object/array_object.h"
@@ -131,6 +132,8 @@ struct NumpyCall {
   // views. Null: not plain.
   PyObject* array(PyObject* o) {
     if (what == What::values && PyArray_CheckExact(o)) return as_it_is(o, kMostOfNumpy);
+    if (DType t; what == What::values && dtype_of_scalar(o, &t))
+      return !ints_become_floats && note(t, here()) ? Py_NewRef(o) : nullptr;
     const Array* a = what == What::views ? plain_array(o) : plain_values(o);
     if (!a || !note(o, *a)) return nullptr;
     if (what == What::views && a->layout.ndim() == 0) return nullptr;  // NumPy makes a number of an array without axes

@@ -13,6 +13,7 @@
 #include "cpu/loops/item.h"
 #include "engine/engine.h"
 #include "python/direct/creation/creation_arguments.h"
+#include "python/direct/creation/numbers.h"
 #include "python/direct/function_type.h"
 #include "python/numpy_api.h"
 #include "python/object/array_object.h"
@@ -97,17 +98,18 @@ PyObject* full(const DirectCall& call) {
   Dims shape;
   DType t;
   if (!call.arrange(names, v) || !v[1] || !plain_shape(v[0], &shape)) return nullptr;
-  const nb::object value = number_of_scalar(v[1]);
-  v[1] = value.ptr();
-  const bool is_double = default_float == DType::f64 && Py_IS_TYPE(v[1], &PyDoubleArrType_Type);
-  bool whole = plain_int(v[1]), fraction = PyFloat_CheckExact(v[1]) || is_double;
-  if (!(whole || fraction)) return nullptr;
+  nb::object value = number_of_scalar(v[1]);
+  DType own = DType::f64;
+  const bool is_numpys = default_float == DType::f64 && !ints_become_floats && dtype_of_scalar(value.ptr(), &own),
+             whole = plain_int(value.ptr());
+  if (!(whole || is_numpys || PyFloat_CheckExact(value.ptr()))) return nullptr;
   if (!absent(v[2])) {
-    if (!plain_dtype(v[2], &t) || (fraction && !is_inexact(t))) return nullptr;
+    if (!plain_dtype(v[2], &t)) return nullptr;
   } else {
-    t = fraction || ints_become_floats ? default_float : DType::i64;
+    t = is_numpys ? own : whole && !ints_become_floats ? DType::i64 : default_float;
   }
-  return filled(shape, t, v[1]);
+  if (!takes_number(t, value.ptr())) value = nb::steal(converted_number(value.ptr(), t));
+  return value ? filled(shape, t, value.ptr()) : nullptr;
 }
 
 // Zeros or ones like a dense array.
@@ -132,13 +134,15 @@ bool plain_value(PyObject* o, DType t) {
 
 // An array like a dense one, filled with a number.
 PyObject* number_like(const DirectCall& call) {
-  static constexpr const char* names[] = {"a", "fill_value"};
-  PyObject* v[2];
+  static constexpr const char* names[] = {"a", "fill_value", "dtype"};
+  PyObject* v[3];
   const Array* like = call.arrange(names, v) ? plain_array(v[0]) : nullptr;
-  if (!like || !v[1] || !like->layout.contiguous() || as_array(v[0])->device != here() ||
-      !plain_value(v[1], like->layout.dtype))
-    return nullptr;
-  return filled(like->layout.shape, like->layout.dtype, v[1]);
+  if (!like || !v[1] || !like->layout.contiguous() || as_array(v[0])->device != here()) return nullptr;
+  DType t = like->layout.dtype;
+  if (!absent(v[2]) && !plain_dtype(v[2], &t)) return nullptr;
+  nb::object value = number_of_scalar(v[1]);
+  if (!plain_value(value.ptr(), t)) value = nb::steal(converted_number(value.ptr(), t));
+  return value ? filled(like->layout.shape, t, value.ptr()) : nullptr;
 }
 
 // Sets n elements of a dense array, from the first one on, `apart` elements apart, to the value.

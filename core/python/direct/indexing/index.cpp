@@ -209,14 +209,22 @@ bool put_at_once(PyObject* self, int64_t offset, PyObject* value) {
   nb::object number;
   if (one) {
     const bool alone = one->layout.ndim() == 0 && as_array(value)->device == as_array(self)->device;
-    if (!alone || !(from = values_at_once(*one))) return false;
-    if (one->layout.dtype != t) number = nb::steal(scalar_at(one->layout.dtype, from)), value = number.ptr();
+    const char* data = alone ? values_at_once(*one) : nullptr;
+    if (!data) return false;
+    if (one->layout.dtype == t)
+      from = data;
+    else if (convert_element(one->layout.dtype, data, t, scalar.bytes))
+      from = reinterpret_cast<const char*>(scalar.bytes);
+    else
+      number = nb::steal(scalar_at(one->layout.dtype, data));
+  } else if (!takes_number(t, value)) {
+    number = nb::steal(converted_number(value, t));
   }
-  const bool converts = !one || number;
-  if (converts && !takes_number(t, value)) return false;
+  if (number) value = number.ptr();
+  if (!from && !takes_number(t, value)) return false;
   char* room = room_at_once(*x.storage());
   if (!room) return false;
-  if (converts) {
+  if (!from) {
     // the Python code that it may call does not write
     if (!put_scalar("assign", value, t, scalar.bytes)) return PyErr_Clear(), false;
     from = reinterpret_cast<const char*>(scalar.bytes);
@@ -234,7 +242,12 @@ int assign_directly(PyObject* self, PyObject* index, PyObject* value) {
   const bool listed = is_list(value);
   value = own.ptr();
   const Array* values = plain_values(value);
-  if (!values && !takes_number(x->layout.dtype, value)) return 0;
+  nb::object number;
+  if (!values && !takes_number(x->layout.dtype, value)) {
+    number = nb::steal(converted_number(value, x->layout.dtype));
+    if (!number) return 0;
+    value = number.ptr();
+  }
   int done = 0;
   PyObject* good = guarded([&] {
     Array view;
