@@ -74,9 +74,9 @@ bool Dispatcher::spin(Queue& queue) {
   return found;
 }
 
-bool Dispatcher::help(uint32_t most, bool& rest) {
+bool Dispatcher::help(uint32_t most, bool& rest, const Storage* wanted) {
   Batch batch;
-  finish_and_fetch(batch, nullptr, most, Idle::leave);
+  finish_and_fetch(batch, nullptr, most, Idle::leave, Then::go_on, wanted);
   if (!batch.n) return false;
   helped_.fetch_add(batch.n, std::memory_order_relaxed);
   executor_.run(batch);
@@ -95,7 +95,8 @@ bool Dispatcher::left_to_helper(const Queue& queue, bool worked) const {
          (!worked && !scheduler_.anything_runs() && queue.ready_cost < kLittleCost && queue.sharing.empty());
 }
 
-bool Dispatcher::finish_and_fetch(Batch& batch, Queue* queue, uint32_t most, Idle idle, Then then) {
+bool Dispatcher::finish_and_fetch(Batch& batch, Queue* queue, uint32_t most, Idle idle, Then then,
+                                  const Storage* wanted) {
   DependencyGraph::Released released;
   bool notify, left = false;
   int timeouts = 0;
@@ -105,7 +106,7 @@ bool Dispatcher::finish_and_fetch(Batch& batch, Queue* queue, uint32_t most, Idl
     Lock held = mutex_.lock();
     bool worked = scheduler_.finish(batch, held);
     bool changed = worked;
-    auto find = [&] { return queue ? scheduler_.pick(*queue, most, batch) : scheduler_.pick_any(batch, most); };
+    auto find = [&] { return queue ? scheduler_.pick(*queue, most, batch) : scheduler_.pick_any(batch, most, wanted); };
     while (most > 0 && !pool_.stopping()) {
       const bool crowded = overslept && pool_.crowded_by_program();
       left = queue && (crowded || left_to_helper(*queue, worked));

@@ -21,8 +21,8 @@ class Dispatcher {
   void serve(Queue& queue);
 
   // A waiting thread works: it runs a batch of ops that cost at most `most`, or of tiles with that cost. False: no work
-  // was found. rest: Batch::rest of the last call.
-  bool help(uint32_t most, bool& rest);
+  // was found. rest: Batch::rest of the last call. wanted: the storage that it waits for; null: it waits for others.
+  bool help(uint32_t most, bool& rest, const Storage* wanted);
   // The same for small ops, batch after batch, until `stop`; the lock is taken once to end a batch and to take the
   // next. True: work was left to this thread, which must call help() or WorkerPool::wake_for_leftovers().
   template <class Stop>
@@ -70,7 +70,8 @@ class Dispatcher {
   // Ends the ops of the batch and takes the next ones, of ops that cost at most `most` or have tiles (0: none), for
   // `queue` (null: for any, by a waiting thread). The batch comes back empty if there is no work (`leave`) or the
   // worker must stop. Called without the lock. True: work, if there is any, was left to another thread.
-  bool finish_and_fetch(Batch& batch, Queue* queue, uint32_t most, Idle idle, Then then = Then::go_on);
+  bool finish_and_fetch(Batch& batch, Queue* queue, uint32_t most, Idle idle, Then then = Then::go_on,
+                        const Storage* wanted = nullptr);
   bool left_to_helper(const Queue& queue, bool worked) const;
   bool spin(Queue& queue);
   // Without the lock: releases ops and storages, and notifies threads.

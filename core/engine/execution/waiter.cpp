@@ -40,7 +40,7 @@ class TaskBlocked {
 
 // With DependencyGraph::end_one() modelled in verification/models/completion.py.
 template <class Done, class Arm>
-bool Waiter::wait_until(Done done, Arm arm, std::chrono::microseconds limit, uint32_t most) {
+bool Waiter::wait_until(Done done, Arm arm, std::chrono::microseconds limit, uint32_t most, const Storage* wanted) {
   if (done()) return true;
   waits_.fetch_add(1, std::memory_order_relaxed);
   producer_.waits();
@@ -53,7 +53,7 @@ bool Waiter::wait_until(Done done, Arm arm, std::chrono::microseconds limit, uin
     producer_.begins_to_help();
     if (looks) producer_.begins_to_look();
     for (int idle = 0; idle < kLooks && !over; ++idle) {
-      if (dispatcher_.help(most, rest)) idle = -1;
+      if (dispatcher_.help(most, rest, wanted)) idle = -1;
       if (dispatcher_.attend()) idle = -1;
       for (int i = 0; i < kPauses && !(over = done()); ++i) pause();
       if (!over && idle < 0 && deadline.passed()) break;
@@ -71,7 +71,8 @@ bool Waiter::wait_until(Done done, Arm arm, std::chrono::microseconds limit, uin
 
 bool Waiter::wait(Storage& storage, std::chrono::microseconds limit) {
   uint32_t target = storage.issued.load();
-  return wait_until([&] { return storage.has_ended(target); }, [&] { storage.watched.store(true); }, limit, kHelpCost);
+  return wait_until([&] { return storage.has_ended(target); }, [&] { storage.watched.store(true); }, limit, kHelpCost,
+                    &storage);
 }
 
 bool Waiter::wait_mark(uint64_t mark, std::chrono::microseconds limit, uint32_t most) {

@@ -43,7 +43,7 @@ class Waiter {
  private:
   void catch_up();
   template <class Done, class Arm>
-  bool wait_until(Done done, Arm arm, std::chrono::microseconds limit, uint32_t most);
+  bool wait_until(Done done, Arm arm, std::chrono::microseconds limit, uint32_t most, const Storage* wanted = nullptr);
 
   SubmissionRing& ring_;
   Producer& producer_;

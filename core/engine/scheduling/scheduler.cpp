@@ -69,18 +69,19 @@ Op* Scheduler::oldest_ready(Queue& queue, Queue::Tasks tasks) {
   }
 }
 
-// The oldest ready op that may start now; an urgent one comes first.
-Op* Scheduler::admissible(Queue& queue, uint32_t most) {
+// The oldest ready op that may start now; `first` (if it is not null) and an urgent one come first.
+Op* Scheduler::admissible(Queue& queue, uint32_t most, Op* first) {
   auto may = [&](Op* op) {
     const bool cheap = op->brief ? most > kSmallCost : (most <= kSmallCost ? op->cost : tile_cost(*op)) <= most;
     return cheap && fusion_.may_start(*op) && start(op);
   };
+  if (first && may(first)) return queue.remove(first), first;
   const Queue::Tasks tasks = tasks_of(most);
   Op* top = oldest_ready(queue, tasks);
   if (!top) return nullptr;
   queue.refused.store(false, std::memory_order_relaxed);
-  if (Op* first = queue.top_urgent(); first && first != top && !dead_ops_.dead(*first) && may(first))
-    return queue.remove(first), first;
+  if (Op* urgent = queue.top_urgent(); urgent && urgent != top && !dead_ops_.dead(*urgent) && may(urgent))
+    return queue.remove(urgent), urgent;
   if (may(top)) return queue.remove(top), top;
   // Rare: the oldest one needs memory that is not available yet. A few others may need none.
   Op* op = queue.behind(top, tasks);
@@ -119,7 +120,7 @@ bool Scheduler::left_to_older(const Queue& queue, uint64_t seq) {
   return false;
 }
 
-bool Scheduler::pick(Queue& queue, uint32_t most, Batch& batch) {
+bool Scheduler::pick(Queue& queue, uint32_t most, Batch& batch, Op* first) {
   bool counted = queue.computes();
   gave_way_ = false;
   if (gate_closed() || (counted && (all_cores_busy() || queue.full()))) return false;
@@ -132,10 +133,10 @@ bool Scheduler::pick(Queue& queue, uint32_t most, Batch& batch) {
   if (shared && tile_cost(*shared) > most) shared = nullptr;
   Op* top = queue.top(tasks_of(most));
   if (!shared && !top) return false;
-  bool begun = shared && shared->urgent, urgent = begun || queue.top_urgent() != nullptr;
+  bool begun = shared && shared->urgent, urgent = begun || first || queue.top_urgent() != nullptr;
   bool share = shared && (!top || shared->seq < top->seq);
   if (!urgent && left_to_older(queue, share ? shared->seq : top->seq)) return false;
-  Op* op = begun || (share && !urgent) ? nullptr : admissible(queue, most);
+  Op* op = begun || (share && !urgent) ? nullptr : admissible(queue, most, first);
   if (!op && !shared) return false;
   // The duration of a host task is not known, and it may sleep: it occupies no core, so that a waiting thread may work
   // beside it.
@@ -158,8 +159,21 @@ bool Scheduler::pick(Queue& queue, uint32_t most, Batch& batch) {
   return true;
 }
 
+// The op that writes all of a storage, or the first one of its group, if it is in its queue.
+Op* Scheduler::ready_writer(const Storage& wanted) {
+  if (!wanted.writer && ring_.has_fresh() && !gate_closed()) plan(), graph_.mark_changed();
+  Op* op = wanted.writer;
+  if (!op) return nullptr;
+  fusion_.plan_until(op->seq);
+  if (op->leader) op = op->leader;
+  const bool waits = op->planned && op->planned->waits > 0;
+  return op->may_start() && !op->started && !op->dropped && !waits && !op->queue->lane ? op : nullptr;
+}
+
 // The op that the thread waits for may be in any queue, and the workers of a queue may run tasks that wait, too.
-bool Scheduler::pick_any(Batch& batch, uint32_t most) {
+bool Scheduler::pick_any(Batch& batch, uint32_t most, const Storage* wanted) {
+  if (Op* first = wanted ? ready_writer(*wanted) : nullptr; first && pick(*first->queue, most, batch, first))
+    return true;
   auto oldest_of = [&](Queue& q) {
     if (!q.has_work() || (!q.computes() && q.workers > 0 && !q.attended)) return UINT64_MAX;
     Op* top = q.top(tasks_of(q.workers == 0 && most > kSmallCost ? kAnyCost : most));

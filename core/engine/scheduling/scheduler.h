@@ -55,9 +55,10 @@ class Scheduler {
   // Adds the next submitted ops to the graph, some hundred at once.
   void plan();
   // Fills an empty batch from a queue, with ops or tiles that cost at most `most`. False: none may start now.
-  bool pick(Queue& queue, uint32_t most, Batch& batch);
-  // The same for a waiting thread, from any queue: the one with the oldest work first.
-  bool pick_any(Batch& batch, uint32_t most);
+  bool pick(Queue& queue, uint32_t most, Batch& batch) { return pick(queue, most, batch, nullptr); }
+  // The same for a waiting thread, from any queue: the op that writes the storage it waits for (null: it waits for
+  // others, too) first, then the oldest work.
+  bool pick_any(Batch& batch, uint32_t most, const Storage* wanted);
   // The ops of the batch have run: they end, or go back to their queues. Releases the lock for a moment. True: the
   // batch was not empty.
   bool finish(Batch& batch, Lock& held);
@@ -86,7 +87,9 @@ class Scheduler {
 
  private:
   Op* oldest_ready(Queue& queue, Queue::Tasks tasks);
-  Op* admissible(Queue& queue, uint32_t most);
+  bool pick(Queue& queue, uint32_t most, Batch& batch, Op* first);
+  Op* ready_writer(const Storage& wanted);
+  Op* admissible(Queue& queue, uint32_t most, Op* first = nullptr);
   bool start(Op* op);
   void plan_behind(const Op& op);
   void put_back(const Work& work);
