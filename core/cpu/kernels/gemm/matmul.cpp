@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "base/rounding.h"
+#include "base/simd/simd_target.h"
 #include "cpu/kernels/gemm/gemm.h"
+#include "cpu/loops/item.h"
 #include "device/brief_spec.h"
 #include "device/op_spec.h"
 
@@ -26,6 +28,8 @@ constexpr double kMostFlops = 8.2e9;       // of a block: a waiting thread that 
 constexpr int64_t kRowStep = 24;           // the best kernels process so many rows at once, or a half, or a third
 constexpr int64_t kLeast = 32;             // rows and columns below which BLAS is faster,
 constexpr double kLeastFlops = 1e5;        // and operations
+constexpr double kCallNs = 10;             // of each item of a batch, at least
+constexpr int64_t kMostTiny = 512;         // multiplications of an item of a batch, below which no library is called
 constexpr int64_t kVectorBytes = 1 << 20;  // of a matrix that is multiplied by a vector, per tile,
 constexpr int64_t kVectorWidth = 1 << 10;  // and consecutive elements of it, if each is of another result
 
@@ -115,6 +119,50 @@ void pack(char* out, const char* in, int64_t rows, int64_t columns, int64_t row_
     for (int64_t j = 0; j < columns; ++j, out += size) std::memcpy(out, in + i * row_step + j * column_step, size);
 }
 
+// The extents of a small product, and the strides of its operands in bytes.
+struct TinyProduct {
+  int64_t m, n, k, a_row, a_column, b_row, b_column;
+};
+
+// `width` columns of the result, from column j on.
+template <int width, bool dense, class T>
+[[gnu::always_inline]] inline void multiply_columns(const TinyProduct& p, const char* a, const char* b, T* c,
+                                                    int64_t j) {
+  const int64_t step = dense ? static_cast<int64_t>(sizeof(T)) : p.b_column;
+  for (int64_t i = 0; i < p.m; ++i) {
+    T sums[width] = {};
+    for (int64_t l = 0; l < p.k; ++l) {
+      const T x = load<T>(a + i * p.a_row + l * p.a_column);
+      const char* y = b + l * p.b_row + j * step;
+      for (int column = 0; column < width; ++column) sums[column] += x * load<T>(y + column * step);
+    }
+    std::memcpy(c + i * p.n + j, sums, sizeof sums);
+  }
+}
+
+template <bool dense, class T>
+[[gnu::always_inline]] inline void multiply_all(const TinyProduct& p, const char* a, const char* b, T* c) {
+  int64_t j = 0;
+  for (; j + 8 <= p.n; j += 8) multiply_columns<8, dense>(p, a, b, c, j);
+  switch (p.n - j) {
+    case 7: return multiply_columns<7, dense>(p, a, b, c, j);
+    case 6: return multiply_columns<6, dense>(p, a, b, c, j);
+    case 5: return multiply_columns<5, dense>(p, a, b, c, j);
+    case 4: return multiply_columns<4, dense>(p, a, b, c, j);
+    case 3: return multiply_columns<3, dense>(p, a, b, c, j);
+    case 2: return multiply_columns<2, dense>(p, a, b, c, j);
+    case 1: return multiply_columns<1, dense>(p, a, b, c, j);
+    default: return;
+  }
+}
+
+FORERUN_CLONES void multiply_one(const TinyProduct& p, const char* a, const char* b, double* c) {
+  p.b_column == sizeof(double) ? multiply_all<true>(p, a, b, c) : multiply_all<false>(p, a, b, c);
+}
+FORERUN_CLONES void multiply_one(const TinyProduct& p, const char* a, const char* b, float* c) {
+  p.b_column == sizeof(float) ? multiply_all<true>(p, a, b, c) : multiply_all<false>(p, a, b, c);
+}
+
 class MatmulKernel final : public Kernel {
  public:
   const char* name() const override { return "matmul"; }
@@ -136,7 +184,9 @@ class MatmulKernel final : public Kernel {
     if (m == 0 || n == 0 || batch == 0) return;
     if (fallback) return run_fallback(op);
     if (blocks == 1) {
-      for (int64_t i = tile * per_tile, end = std::min(batch, i + per_tile); i < end; ++i) block(op, i, 0, m, 0, n);
+      const int64_t first = tile * per_tile, end = std::min(batch, first + per_tile);
+      if (tiny_) return size == 4 ? multiply_tiny<float>(op, first, end) : multiply_tiny<double>(op, first, end);
+      for (int64_t i = first; i < end; ++i) block(op, i, 0, m, 0, n);
       return;
     }
     int64_t item = tile / blocks, rest = tile % blocks, r = rest / across * rows_at_once,
@@ -156,6 +206,7 @@ class MatmulKernel final : public Kernel {
     auto whole = [&](const Layout& l) { return l.strides[axes - 2] % size == 0 && l.strides[axes - 1] % size == 0; };
     gemm_ = (dtype == DType::f32 || dtype == DType::f64) && std::min(m, n) >= kLeast && flops >= kLeastFlops &&
             whole(a) && whole(b) && gemm_pays();
+    tiny_ = (dtype == DType::f32 || dtype == DType::f64) && batch > 1 && m * n * k <= kMostTiny;
     int64_t down = 1;
     across = 1;
     if (n == 1 || m == 1) {  // with a vector, the other operand is read once: its memory determines the time
@@ -239,6 +290,19 @@ class MatmulKernel final : public Kernel {
     }
   }
 
+  // Items of a batch whose products take less time than a call.
+  template <class T>
+  void multiply_tiny(Op& op, int64_t first, int64_t end) const {
+    const int axes = a.ndim();
+    const TinyProduct product{
+        m, n, k, a.strides[axes - 2], a.strides[axes - 1], b.strides[axes - 2], b.strides[axes - 1]};
+    auto at = [&](int operand, const Layout& l, int64_t item) {
+      return operand_data(op, operand, axes == 3 ? l.offset + item * l.strides[0] : position(item, l));
+    };
+    for (int64_t item = first; item < end; ++item)
+      multiply_one(product, at(0, a, item), at(1, b, item), reinterpret_cast<T*>(at(2, out, item)));
+  }
+
   template <class T>
   void multiply_here(Op& op, int64_t item, int64_t r0, int64_t r1, int64_t c0, int64_t c1, char* c) const {
     auto view = [&](int i, const Layout& l, int64_t row, int64_t column) {
@@ -290,7 +354,8 @@ class MatmulKernel final : public Kernel {
     }
   }
 
-  bool gemm_ = false;  // forerun's kernel multiplies, not BLAS
+  bool gemm_ = false;  // forerun's kernel multiplies, not BLAS,
+  bool tiny_ = false;  // or plain loops
   int64_t rows_at_once = 0, columns_at_once = 0, across = 1, blocks = 1, per_tile = 1, tiles_ = 1;
 };
 
@@ -327,7 +392,7 @@ void build_matmul(Op& op, const Array& a, const Array& b, const Array& out, Loop
   k.fallback = by_blas ? Loop{} : fallback;
   k.prepare();
   double ns = 2.0 * static_cast<double>(out.layout.size) * static_cast<double>(k.k) / (by_blas ? 60 : 1);
-  op.cost = static_cast<uint32_t>(std::min(200 + ns, 2e9));
+  op.cost = static_cast<uint32_t>(std::min(200 + ns + kCallNs * static_cast<double>(k.batch - 1), 2e9));
 }
 
 }  // namespace forerun
