@@ -32,7 +32,7 @@ constexpr bool is_complex_v<std::complex<T>> = true;
 // the least integer for NaN and for values that do not fit the intermediate integer (32 bits for small dtypes and
 // int32, otherwise 64).
 template <class Wide, class From>
-Wide whole(From v) {
+FORERUN_EACH Wide whole(From v) {
   constexpr From least = static_cast<From>(std::numeric_limits<Wide>::min());
   From inside =
       static_cast<int>(v >= least) & static_cast<int>(v < -least) ? v : least;  // chosen first, so that it vectorises
@@ -40,7 +40,7 @@ Wide whole(From v) {
 }
 
 template <class To, class From>
-To integer(From v) {
+FORERUN_EACH To integer(From v) {
   if constexpr (std::is_same_v<To, uint64_t>) {
     constexpr From half = static_cast<From>(uint64_t{1} << 63);
     bool upper = v >= half;
@@ -52,7 +52,7 @@ To integer(From v) {
 }
 
 template <class To, class From>
-To convert(From v) {
+FORERUN_EACH To convert(From v) {
   if constexpr (std::is_same_v<To, From>) {
     return v;  // keeps all its bits
   } else if constexpr (std::is_same_v<From, Bfloat16>) {
@@ -82,32 +82,49 @@ To convert(From v) {
 }
 
 template <class From, class To>
-void cast(char** args, const intptr_t* n, const intptr_t* steps, void*) {
+FORERUN_EACH void cast_elements(char** args, const intptr_t* n, const intptr_t* steps) {
+  const intptr_t count = *n;
   const char* in = args[0];
   char* out = args[1];
-  if constexpr (is_complex_v<To> &&
-                !is_complex_v<From>) {  // part by part: compilers do not vectorise complex numbers well
-    using Part = typename To::value_type;
-    if (steps[0] == sizeof(From) && steps[1] == sizeof(To)) {
-      auto* parts = reinterpret_cast<Part*>(out);
-      for (intptr_t i = 0; i < *n; ++i) {
-        parts[2 * i] = convert<Part>(load<From>(in + i * static_cast<intptr_t>(sizeof(From))));
-        parts[2 * i + 1] = Part(0);
-      }
-      return;
+  constexpr auto kFrom = static_cast<intptr_t>(sizeof(From)), kTo = static_cast<intptr_t>(sizeof(To));
+  if (steps[0] != kFrom || steps[1] != kTo) {
+    for (intptr_t i = 0; i < count; ++i, in += steps[0], out += steps[1]) {
+      To v = convert<To>(load<From>(in));
+      std::memcpy(out, &v, sizeof v);
+    }
+  } else if constexpr (is_complex_v<To> && !is_complex_v<From>) {
+    using Part = typename To::value_type;  // part by part: compilers do not vectorise complex numbers well
+    auto* parts = reinterpret_cast<Part*>(out);
+    for (intptr_t i = 0; i < count; ++i) {
+      parts[2 * i] = convert<Part>(load<From>(in + i * kFrom));
+      parts[2 * i + 1] = Part(0);
+    }
+  } else {
+#pragma GCC ivdep
+    for (intptr_t i = 0; i < count; ++i) {
+      To v = convert<To>(load<From>(in + i * kFrom));
+      std::memcpy(out + i * kTo, &v, sizeof v);
     }
   }
-  if (steps[0] == sizeof(From) && steps[1] == sizeof(To)) {  // vectorised by the compiler
-    for (intptr_t i = 0; i < *n; ++i) {
-      To v = convert<To>(load<From>(in + i * static_cast<intptr_t>(sizeof(From))));
-      std::memcpy(out + i * static_cast<intptr_t>(sizeof(To)), &v, sizeof v);
-    }
-    return;
-  }
-  for (intptr_t i = 0; i < *n; ++i, in += steps[0], out += steps[1]) {
-    To v = convert<To>(load<From>(in));
-    std::memcpy(out, &v, sizeof v);
-  }
+}
+
+// A version for each kind of processor.
+template <class From, class To>
+void cast(char** args, const intptr_t* n, const intptr_t* steps, void*) {
+  cast_elements<From, To>(args, n, steps);
+}
+template <class From, class To>
+FORERUN_AVX2 void cast_avx2(char** args, const intptr_t* n, const intptr_t* steps, void*) {
+  cast_elements<From, To>(args, n, steps);
+}
+template <class From, class To>
+FORERUN_AVX512 void cast_avx512(char** args, const intptr_t* n, const intptr_t* steps, void*) {
+  cast_elements<From, To>(args, n, steps);
+}
+
+template <class From, class To>
+Loop best_cast() {
+  return {has_avx512() ? cast_avx512<From, To> : has_avx2() ? cast_avx2<From, To> : cast<From, To>};
 }
 
 // Rows of a transposed matrix, which are columns of the source: some columns after the other, so that its memory is
@@ -175,60 +192,6 @@ FORERUN_COPY(8, uint64_t)
 FORERUN_COPY(16, std::complex<double>)
 #undef FORERUN_COPY
 
-// The same for the most frequent pairs, which are worth a version for each CPU.
-template <class From, class To>
-[[gnu::always_inline]] inline void widen(char** args, const intptr_t* n, const intptr_t* steps) {
-  using Byte = std::conditional_t<std::is_same_v<From, bool>, uint8_t, From>;
-  if (steps[0] != sizeof(From) || steps[1] != sizeof(To)) return cast<From, To>(args, n, steps, nullptr);
-  auto* in = reinterpret_cast<const Byte*>(args[0]);
-  const intptr_t count = *n;
-  auto value = [](Byte v) {
-    if constexpr (std::is_same_v<From, bool>)
-      return v != 0;
-    else
-      return v;
-  };
-  auto* out = reinterpret_cast<To*>(args[1]);
-#pragma GCC ivdep
-  for (intptr_t i = 0; i < count; ++i) out[i] = static_cast<To>(value(in[i]));
-}
-
-#define FORERUN_WIDEN(name, From, To)                                                      \
-  FORERUN_CLONES void name(char** args, const intptr_t* n, const intptr_t* steps, void*) { \
-    widen<From, To>(args, n, steps);                                                       \
-  }
-FORERUN_WIDEN(bool_to_f32, bool, float)
-FORERUN_WIDEN(bool_to_f64, bool, double)
-FORERUN_WIDEN(bool_to_i64, bool, int64_t)
-FORERUN_WIDEN(bool_to_u8, bool, uint8_t)
-FORERUN_WIDEN(bool_to_i32, bool, int32_t)
-FORERUN_WIDEN(u8_to_i64, uint8_t, int64_t)
-FORERUN_WIDEN(u8_to_u64, uint8_t, uint64_t)
-FORERUN_WIDEN(u8_to_i32, uint8_t, int32_t)
-FORERUN_WIDEN(u8_to_f32, uint8_t, float)
-FORERUN_WIDEN(u8_to_f64, uint8_t, double)
-FORERUN_WIDEN(i8_to_i64, int8_t, int64_t)
-FORERUN_WIDEN(i32_to_i64, int32_t, int64_t)
-FORERUN_WIDEN(i32_to_f64, int32_t, double)
-FORERUN_WIDEN(i64_to_f64, int64_t, double)
-FORERUN_WIDEN(i64_to_f32, int64_t, float)
-FORERUN_WIDEN(f32_to_f64, float, double)
-FORERUN_WIDEN(f64_to_f32, double, float)
-#undef FORERUN_WIDEN
-
-struct Widening {
-  DType from, to;
-  LoopFunction function;
-};
-constexpr Widening kWidenings[] = {
-    {DType::b1, DType::f32, bool_to_f32}, {DType::b1, DType::f64, bool_to_f64}, {DType::b1, DType::i64, bool_to_i64},
-    {DType::b1, DType::u8, bool_to_u8},   {DType::b1, DType::i32, bool_to_i32}, {DType::u8, DType::i64, u8_to_i64},
-    {DType::u8, DType::u64, u8_to_u64},   {DType::u8, DType::i32, u8_to_i32},   {DType::u8, DType::f32, u8_to_f32},
-    {DType::u8, DType::f64, u8_to_f64},   {DType::i8, DType::i64, i8_to_i64},   {DType::i32, DType::i64, i32_to_i64},
-    {DType::i32, DType::f64, i32_to_f64}, {DType::i64, DType::f64, i64_to_f64}, {DType::i64, DType::f32, i64_to_f32},
-    {DType::f32, DType::f64, f32_to_f64}, {DType::f64, DType::f32, f64_to_f32},
-};
-
 // Copies elements of one size unchanged.
 Loop copy_loop(size_t size) {
   Loop loop;
@@ -245,21 +208,21 @@ Loop copy_loop(size_t size) {
 template <class From>
 Loop cast_from(DType to) {
   switch (to) {
-    case DType::b1: return {cast<From, bool>};
-    case DType::i8: return {cast<From, int8_t>};
-    case DType::i16: return {cast<From, int16_t>};
-    case DType::i32: return {cast<From, int32_t>};
-    case DType::i64: return {cast<From, int64_t>};
-    case DType::u8: return {cast<From, uint8_t>};
-    case DType::u16: return {cast<From, uint16_t>};
-    case DType::u32: return {cast<From, uint32_t>};
-    case DType::u64: return {cast<From, uint64_t>};
-    case DType::f16: return {cast<From, Half>};
-    case DType::bf16: return {cast<From, Bfloat16>};
-    case DType::f32: return {cast<From, float>};
-    case DType::f64: return {cast<From, double>};
-    case DType::c64: return {cast<From, std::complex<float>>};
-    case DType::c128: return {cast<From, std::complex<double>>};
+    case DType::b1: return best_cast<From, bool>();
+    case DType::i8: return best_cast<From, int8_t>();
+    case DType::i16: return best_cast<From, int16_t>();
+    case DType::i32: return best_cast<From, int32_t>();
+    case DType::i64: return best_cast<From, int64_t>();
+    case DType::u8: return best_cast<From, uint8_t>();
+    case DType::u16: return best_cast<From, uint16_t>();
+    case DType::u32: return best_cast<From, uint32_t>();
+    case DType::u64: return best_cast<From, uint64_t>();
+    case DType::f16: return best_cast<From, Half>();
+    case DType::bf16: return best_cast<From, Bfloat16>();
+    case DType::f32: return best_cast<From, float>();
+    case DType::f64: return best_cast<From, double>();
+    case DType::c64: return best_cast<From, std::complex<float>>();
+    case DType::c128: return best_cast<From, std::complex<double>>();
   }
   return {};
 }
@@ -310,8 +273,6 @@ void select_16(char** args, const intptr_t* n, const intptr_t* steps, void*) {
 
 Loop made_cast_loop(DType from, DType to) {
   if (from == to) return copy_loop(item_size(from));
-  for (const Widening& w : kWidenings)
-    if (w.from == from && w.to == to) return {w.function};
   switch (from) {
     case DType::b1: return cast_from<bool>(to);
     case DType::i8: return cast_from<int8_t>(to);

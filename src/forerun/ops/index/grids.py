@@ -156,6 +156,7 @@ class _Row:
 
 
 _NUMBERS = (bool, int, float, complex)
+_HELD = {"?": (bool,), "l": (bool, int), "d": (bool, int, float), "D": _NUMBERS}  # numbers that do not change a dtype
 _ROW, _COLUMNS = (0, 1, -1), (-1, 2, 0)  # as r_ and c_ put together
 
 
@@ -166,8 +167,9 @@ def _vectors(entries: tuple[Any, ...]) -> list[Any]:
         return []
     dtype, device, found = first.dtype, first.device, []
     for e in entries:
-        if type(e) is float and dtype.char == "d":
-            e = _core.scalars((e,), dtype, device)
+        if type(e) in _HELD.get(dtype.char, ()) and (dtype.char != "l" or -(2**63) <= e < 2**63):
+            fast = type(e) is float and dtype.char == "d"
+            e = _core.scalars((e,), dtype, device) if fast else asarray([e], dtype, device)
         elif not isinstance(e, _core.Array) or e.ndim != 1 or e.dtype is not dtype or e.device is not device:
             return []
         found.append(e)

@@ -107,92 +107,150 @@ def _extents(terms: Sequence[Labels], shapes: Sequence[tuple[int, ...]]) -> dict
     return extents
 
 
-# --- computing ------------------------------------------------------------------------------------
+# --- planning -------------------------------------------------------------------------------------
 
 
-def _reduced(x: Array, labels: Labels, needed: set[Label]) -> tuple[Any, Labels]:
+class _Program:
+    """The calls that contract operands of some shapes: recorded once, and then run with the arrays.
+
+    Arrays are numbers in it: first the operands, then the results of the calls.
+    """
+
+    def __init__(self, shapes: Sequence[tuple[int, ...]]) -> None:
+        self.shapes = list(shapes)
+        self._calls: list[tuple[Any, tuple[int, ...], tuple[Any, ...]]] = []
+
+    def run(self, arrays: Sequence[Any]) -> Any:
+        """Return the last result, or the only operand if there are no calls."""
+        values = list(arrays)
+        for function, operands, args in self._calls:
+            values.append(function(*[values[i] for i in operands], *args))
+        return values[-1]
+
+    def transposed(self, x: int, order: Sequence[int], *, always: bool = False) -> int:
+        shape = self.shapes[x]
+        if list(order) == list(range(len(shape))) and not always:
+            return x
+        return self._add(tuple(shape[i] for i in order), transpose, x, args=(tuple(order),))
+
+    def reshaped(self, x: int, shape: tuple[int, ...]) -> int:
+        return x if self.shapes[x] == shape else self._add(shape, reshape, x, args=(shape,))
+
+    def repeated(self, x: int, shape: tuple[int, ...]) -> int:
+        return x if self.shapes[x] == shape else self._add(shape, broadcast_to, x, args=(shape,))  # read-only
+
+    def diagonal(self, x: int, i: int, j: int) -> int:
+        shape = self.shapes[x]
+        rest = tuple(n for k, n in enumerate(shape) if k not in (i, j))
+        return self._add((*rest, shape[i]), diagonal, x, args=(0, i, j))
+
+    def summed(self, x: int, axes: tuple[int, ...]) -> int:
+        rest = tuple(n for i, n in enumerate(self.shapes[x]) if i not in axes)
+        return self._add(rest, _sum_over, x, args=(axes,)) if axes else x
+
+    def multiplied(self, a: int, b: int) -> int:
+        return self._add(numpy.broadcast_shapes(self.shapes[a], self.shapes[b]), multiply, a, b)
+
+    def matmul(self, a: int, b: int) -> int:
+        return self._add((*self.shapes[a][:-1], self.shapes[b][-1]), _matmul, a, b)
+
+    def item(self, x: int) -> int:
+        return self._add((), _item, x)
+
+    def _add(self, shape: tuple[int, ...], function: Any, *operands: int, args: tuple[Any, ...] = ()) -> int:
+        self._calls.append((function, operands, args))
+        self.shapes.append(shape)
+        return len(self.shapes) - 1
+
+
+def _sum_over(x: Array, axes: tuple[int, ...]) -> Array:
+    if x.dtype.char in "fdFD":  # whose sums have their dtype
+        return sum_(x, axes[0] if len(axes) == 1 else axes)
+    return sum_(x, axes, dtype=x.dtype)
+
+
+def _item(x: Array) -> Any:
+    return reshape(x, ())[()]
+
+
+def _reduced(p: _Program, x: int, labels: Labels, needed: set[Label]) -> tuple[int, Labels]:
     """Take diagonals for repeated labels of x, and sum over axes whose labels are not needed further."""
-    if len(set(labels)) == len(labels) and needed.issuperset(labels):
-        return x, labels
     for c in dict.fromkeys(labels):
         while labels.count(c) > 1:
             i = labels.index(c)
             j = labels.index(c, i + 1)
-            x = diagonal(x, 0, i, j)
+            x = p.diagonal(x, i, j)
             labels = (*labels[:i], *labels[i + 1 : j], *labels[j + 1 :], c)
-    gone = tuple(i for i, c in enumerate(labels) if c not in needed)
-    x = sum_(x, gone, dtype=x.dtype) if gone else x
+    x = p.summed(x, tuple(i for i, c in enumerate(labels) if c not in needed))
     return x, tuple(c for c in labels if c in needed)
 
 
-def _arranged(x: Array, labels: Labels, extents: dict[Label, int], *groups: Sequence[Label]) -> Array:
+def _arranged(p: _Program, x: int, labels: Labels, extents: dict[Label, int], *groups: Sequence[Label]) -> int:
     """Return x with its axes in groups; all but the first group become one axis each."""
-    order = [labels.index(c) for group in groups for c in group]
-    x = x if order == list(range(x.ndim)) else transpose(x, order)
-    shape = tuple(extents[c] for group in groups for c in group)
-    x = x if x.shape == shape else broadcast_to(x, shape)  # which is read-only
-    whole = (*x.shape[: len(groups[0])], *(math.prod(extents[c] for c in g) for g in groups[1:]))
-    return x if x.shape == whole else reshape(x, whole)
+    x = p.transposed(x, [labels.index(c) for group in groups for c in group])
+    x = p.repeated(x, tuple(extents[c] for group in groups for c in group))
+    first = p.shapes[x][: len(groups[0])]
+    return p.reshaped(x, (*first, *(math.prod(extents[c] for c in g) for g in groups[1:])))
 
 
-def _beside(labels: Labels, shape: tuple[int, ...], every: Labels) -> tuple[list[int], tuple[int, ...]]:
-    """Return the order of an operand's axes, and its shape, with one axis for each label of `every`."""
-    order = [labels.index(c) for c in every if c in labels]
-    return order, tuple(shape[labels.index(c)] if c in labels else 1 for c in every)
+def _beside(p: _Program, x: int, labels: Labels, every: Labels) -> int:
+    """Return x with one axis for each label of `every`."""
+    shape = p.shapes[x]
+    laid = p.transposed(x, [labels.index(c) for c in every if c in labels])
+    return p.reshaped(laid, tuple(shape[labels.index(c)] if c in labels else 1 for c in every))
 
 
-def _laid(x: Any, order: list[int], shape: tuple[int, ...]) -> Any:
-    """Return x with its axes in an order and a shape."""
-    x = x if order == list(range(x.ndim)) else transpose(x, order)
-    return x if x.shape == shape else reshape(x, shape)
-
-
-def _multiplied(a: Any, b: Any, by_a: Any, by_b: Any, summed: tuple[int, ...]) -> Any:
-    """Return products of elements of operands that are laid beside each other, summed over some axes."""
-    whole: Any = multiply(_laid(a, *by_a), _laid(b, *by_b))
-    return sum_(whole, summed, dtype=whole.dtype) if summed else whole
-
-
-def _product(a: Array, la: Labels, b: Array, lb: Labels, needed: set[Label]) -> tuple[Any, Labels]:
+def _product(p: _Program, a: int, la: Labels, b: int, lb: Labels, needed: set[Label]) -> tuple[int, Labels]:
     """Return the product of two operands, summed over labels that only they have.
 
     It is a product of stacked matrices, or of elements where these would be vectors.
     """
-    extents = _extents((la, lb), (a.shape, b.shape))
+    extents = _extents((la, lb), (p.shapes[a], p.shapes[b]))
     shared = [c for c in la if c in lb]
     batch, summed = [c for c in shared if c in needed], [c for c in shared if c not in needed]
     rows, columns = [c for c in la if c not in lb], [c for c in lb if c not in la]
     if not summed or (batch and not rows and not columns):
         every = (*batch, *rows, *columns, *summed)
         kept = len(every) - len(summed)
-        laid = _beside(la, a.shape, every), _beside(lb, b.shape, every)
-        return _multiplied(a, b, *laid, tuple(range(kept, len(every)))), every[:kept]
-    product = _matmul(_arranged(a, la, extents, batch, rows, summed), _arranged(b, lb, extents, batch, summed, columns))
+        whole = p.multiplied(_beside(p, a, la, every), _beside(p, b, lb, every))
+        return p.summed(whole, tuple(range(kept, len(every)))), every[:kept]
+    left = _arranged(p, a, la, extents, batch, rows, summed)
+    right = _arranged(p, b, lb, extents, batch, summed, columns)
     labels = (*batch, *rows, *columns)
-    shape = tuple(extents[c] for c in labels)
-    return product if product.shape == shape else reshape(product, shape), labels
+    return p.reshaped(p.matmul(left, right), tuple(extents[c] for c in labels)), labels
 
 
-def _contracted(arrays: Sequence[Any], terms: Sequence[Labels], needed: set[Label]) -> tuple[Any, Labels]:
+def _contracted(p: _Program, arrays: Sequence[int], terms: Sequence[Labels], needed: set[Label]) -> tuple[int, Labels]:
     """Contract operands from left to right, down to the labels that are needed."""
-    done, labels = None, ()  # type: tuple[Any, Labels]
+    done, labels = -1, ()  # type: tuple[int, Labels]
     for k, (x, term) in enumerate(zip(arrays, terms)):
         later = needed.union(*terms[k + 1 :])
-        x, term = _reduced(x, term, later | set(labels))
-        done, labels = (x, term) if done is None else _product(done, labels, x, term, later)
-        done, labels = _reduced(done, labels, later)
+        x, term = _reduced(p, x, term, later | set(labels))
+        done, labels = (x, term) if done < 0 else _product(p, done, labels, x, term, later)
+        done, labels = _reduced(p, done, labels, later)
     return done, labels
 
 
-def _along(path: Sequence[Any], arrays: list[Any], terms: list[Labels], needed: set[Label]) -> tuple[Any, Labels]:
-    """Operands contracted as a path says: at each step some of those left, whose product goes to the end."""
+@functools.lru_cache(1024)
+def _program(subscripts: str, path: tuple[tuple[int, ...], ...], *shapes: tuple[int, ...]) -> _Program:
+    """Return the program for an expression. At each step of the path the product of some operands goes to the end."""
+    read, result = _read(subscripts, shapes)
+    p, arrays, terms, needed = _Program(shapes), list(range(len(shapes))), list(read), set(result)
     for step in path:
         places = sorted(step, reverse=True)
         some = [(arrays.pop(i), terms.pop(i)) for i in places][::-1]
-        done, labels = _contracted([x for x, _ in some], [t for _, t in some], needed.union(*terms))
+        done, labels = _contracted(p, [x for x, _ in some], [t for _, t in some], needed.union(*terms))
         arrays.append(done)
         terms.append(labels)
-    return _contracted(arrays, terms, needed)
+    done, labels = _contracted(p, arrays, terms, needed)
+    if result:
+        p.transposed(done, [labels.index(c) for c in result], always=done == 0)  # a view is not the operand itself
+    else:
+        p.item(done)
+    return p
+
+
+# --- computing ------------------------------------------------------------------------------------
 
 
 def _path(subscripts: str, arrays: Sequence[Any], optimize: Any) -> tuple[list[Any], str]:
@@ -243,31 +301,9 @@ def _plan(subscripts: str) -> Any:
     return "dot", len(terms[0]), len(terms[1]), terms[0] != rows + k, terms[1] != k + columns
 
 
-@functools.lru_cache(1024)
-def _elements(subscripts: str, *shapes: tuple[int, ...]) -> Any:
-    """Return how two operands are laid beside each other, where their elements are multiplied, and perhaps summed.
-
-    The order of the axes and the shape of each operand, and the axes to sum over. None: something else.
-    """
-    terms, result = _read(subscripts.replace(" ", ""), shapes)
-    alone = set(terms[0]) ^ set(terms[1])
-    summed = tuple(c for c in terms[0] if c in terms[1] and c not in result)
-    every = (*result, *summed)
-    plain = all(len(set(t)) == len(t) for t in terms) and alone <= set(result)
-    if not plain or (summed and (alone or not result)) or len(set(every)) != len(every):
-        return None
-    laid = [_beside(term, shape, every) for term, shape in zip(terms, shapes, strict=True)]
-    return *laid, tuple(range(len(result), len(every)))
-
-
-def _of_elements(subscripts: str, a: Any, b: Any) -> Array | None:
-    """Return products of elements, perhaps summed over axes that both operands have; None: something else."""
-    found = _elements(subscripts, a.shape, b.shape) if a.dtype == b.dtype and a.dtype.kind == "f" else None
-    return _multiplied(a, b, *found) if found is not None else None
-
-
 def _plain(*operands: Any) -> Array | None:
-    """Return sums over one axis, and products of matrices and vectors: by the functions for these.
+    """Return sums over one axis, and products of matrices and vectors, by the functions for these; and other sums of
+    floats of one dtype.
 
     None: something else.
     """
@@ -276,7 +312,10 @@ def _plain(*operands: Any) -> Array | None:
         return None
     plan = _plan(operands[0])
     if plan is None:
-        return _of_elements(*operands) if len(operands) == 3 else None
+        dtypes = {x.dtype for x in operands[1:]}
+        if len(dtypes) != 1 or dtypes.pop().kind not in "fc":
+            return None
+        return _program(operands[0].replace(" ", ""), (), *[x.shape for x in operands[1:]]).run(operands[1:])
     if plan[0] == "sum":
         _, ndim, axis = plan
         x: Any = operands[1] if len(operands) == 2 else None
@@ -348,12 +387,9 @@ def einsum(
             return found
     check_choice("einsum", "order", order, ("K", "A", "C"))
     subscripts, given = _prepared("einsum", operands)
-    terms, result = _read(subscripts, tuple(x.shape for x in given))
     arrays = _common(given, dtype, casting)
-    path = [] if optimize is False or len(arrays) < 3 else _path(subscripts, arrays, optimize)[0][1:]
-    done, labels = _along(path, arrays, list(terms), set(result))
-    moved = labels != result or done is given[0]  # a view is not the operand itself
-    done = (transpose(done, [labels.index(c) for c in result]) if moved else done) if result else reshape(done, ())[()]
+    path = () if optimize is False or len(arrays) < 3 else tuple(_path(subscripts, arrays, optimize)[0][1:])
+    done = _program(subscripts, path, *[x.shape for x in given]).run(arrays)
     if out is not None and not numpy.can_cast(done.dtype, out.dtype, casting):  # type: ignore[arg-type]
         raise TypeError(f"einsum: casting must be possible by rule {casting!r}, got {done.dtype} to {out.dtype}")
     return write_out("einsum", done, out)

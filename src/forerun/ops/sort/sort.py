@@ -10,7 +10,7 @@ import numpy
 from .._base import core as _core
 from .._base.convert import asarray, asarrays, axis_of, check_choice, is_whole
 from .._base.host_task import host_op
-from .._base.primitive import direct, numpy_when_small
+from .._base.primitive import direct, numpy_when_small, plain_calls
 from ..elementwise.arithmetic import negative
 from ..elementwise.bitwise import invert
 from ..index.getitem import take_along_axis
@@ -46,6 +46,9 @@ def _check_sort(op: str, kind: str | None, order: None, stable: bool | None) -> 
         raise ValueError(f"{op}: order must not be given for arrays without fields, got {order!r}")
     if kind is not None and stable is not None:
         raise ValueError(f"{op}: kind and stable must not both be given, got {kind!r} and {stable}")
+
+
+_STABLE = plain_calls("numpy", numpy.ndarray.argsort, ("a", "axis", "kind"), "ais", "biuf", False, None)
 
 
 @direct("argsort")
@@ -89,6 +92,10 @@ def argsort(
     ([1, 2, 0], [0, 2, 1])
     """
     kind, descending = (None, kind) if isinstance(kind, bool) else (kind, descending)
+    if kind in ("stable", "mergesort") and order is None and stable is None and not descending:
+        found = _STABLE(a, axis, kind)
+        if found is not None:
+            return cast("Array", found)
     x, a = _flat_if_none("argsort", a, axis, True)
     _check_sort("argsort", kind, order, stable)
     if descending:

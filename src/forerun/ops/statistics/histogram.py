@@ -395,6 +395,7 @@ def _flat(op: str, x: Array, axis: int | None) -> tuple[Any, int]:
     return (reshape(x, -1), 0) if axis is None or (x.ndim == 0 and axis in (0, -1)) else (x, axis_of(op, axis, x.ndim))
 
 
+@numpy_when_small(numpy.packbits, "a axis bitorder", "ais", "biu")
 def packbits(a: ArrayLike, /, axis: int | None = None, bitorder: Literal["big", "little"] = "big") -> Array:
     """Return eight elements in each byte, a bit for each that is not zero, along `axis` or of the flat array. uint8.
 
@@ -432,6 +433,7 @@ def packbits(a: ArrayLike, /, axis: int | None = None, bitorder: Literal["big", 
     return host_op("packbits", lambda v: numpy.packbits(v, along, bitorder), [x], shape, "uint8")
 
 
+@numpy_when_small(numpy.unpackbits, "a axis count bitorder", "aiis", "u")
 def unpackbits(
     a: ArrayLike, /, axis: int | None = None, count: int | None = None, bitorder: Literal["big", "little"] = "big"
 ) -> Array:
