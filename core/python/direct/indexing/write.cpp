@@ -154,12 +154,18 @@ const Array* operand_of_method(const DirectCall& call) {
              : nullptr;
 }
 
-// op.reduce(x) of a vector: the result of this op's reduction function.
+// op.reduce(x), op.reduce(x, axis): the result of this op's reduction function.
 PyObject* ufunc_reduce(const DirectCall& call) {
-  const Array* a = operand_of_method(call);
-  if (!a) return nullptr;
-  UfuncObject* u = get_ufunc("reduce", call.args[0]);
-  const bool axes[kMaxDims] = {true};
+  static constexpr const char* names[] = {"op", "array", "axis"};
+  PyObject* v[3];
+  const Array* a = call.arrange(names, v) ? plain_array(v[1]) : nullptr;
+  int axis = 0;
+  if (!a || a->layout.size == 0 || a->layout.ndim() == 0 || (v[2] && !plain_axis(v[2], a->layout.ndim(), &axis)))
+    return nullptr;
+  UfuncObject* u = get_ufunc("reduce", v[0]);
+  if (!combines(u->facts, a->layout.dtype)) return nullptr;
+  bool axes[kMaxDims] = {};
+  axes[axis] = true;
   return wrap_result(reduced(u, u->facts.reduction, *a, axes, a->layout.dtype, false));
 }
 
