@@ -24,6 +24,13 @@ constexpr int64_t kPicked = int64_t{1} << 15;  // and reads at once
 constexpr int64_t kChunk = 512;                // positions that are converted at once
 constexpr int64_t kLeastRow = 64;              // positions next to each other, at least, where rows are cut
 
+// Whether elements lie next to each other, in C order.
+bool is_dense(const Dims& shape, const Dims& strides, int64_t item) {
+  for (int i = shape.size() - 1; i >= 0; item *= shape[i--])
+    if (shape[i] != 1 && strides[i] != item) return false;
+  return true;
+}
+
 uint32_t cost_of(int64_t bytes) { return static_cast<uint32_t>(std::min<int64_t>(50 + bytes / 16, INT32_MAX)); }
 
 class IndexKernel final : public Kernel {
@@ -86,7 +93,7 @@ class IndexKernel final : public Kernel {
   }
   void compute(Op& op, char* a, char* b, const Dims& strides, int64_t tile);
   void run_direct(char* a, char* b, const Dims& strides, int64_t tile) const;
-  void singles(char* a, const int64_t* offsets, char* b, int64_t step, int64_t n) const;
+  void singles(char* a, const int64_t* offsets, char* b, int64_t step, int64_t n, size_t bytes) const;
   void combine_one(char* a, char* b) const;
   void block(char* a, const Dims& a_strides, char* b, const Dims& b_strides, const Rows& rows) const;
 };
@@ -176,7 +183,8 @@ void IndexKernel::run(Op& op, int64_t tile) {
 // b: with elements of `strides`, which are those of `other`, or of a copy.
 void IndexKernel::compute(Op& op, char* a, char* b, const Dims& strides, int64_t tile) {
   if (at_) return run_direct(a, b, strides, tile);
-  if (!selection.flat.empty()) return singles(a, offsets_.get(), b, strides[0], selection.positions);
+  if (!selection.flat.empty())
+    return singles(a, offsets_.get(), b, strides[0], selection.positions, item_size(array.dtype));
   const int k = selection.own.empty() ? axes : array.ndim();
   Dims before(other.shape.begin(), axis), after(array.shape.begin() + axis + k, array.ndim() - axis - k);
   const Dims& index_shape = selection.shape;
@@ -189,30 +197,31 @@ void IndexKernel::compute(Op& op, char* a, char* b, const Dims& strides, int64_t
     a += first * after_a[last], b += first * after_b[last];
     after[last] = std::min(per_tile_, after[last] - first);
   }
+  // The values of a line of positions are a constant step apart: of all positions, or of those along the last axis.
   const bool one = std::all_of(middle_b.begin(), middle_b.end(), [](int64_t s) { return s == 0; });
-  const bool even = after.empty() && (n_index == 1 || one ||
-                                      other.contiguous());  // single elements, whose values are a constant step apart
-  const int64_t step = n_index == 1 ? middle_b[0] : one ? 0 : static_cast<int64_t>(item_size(other.dtype));
+  const int64_t positions = selection.positions, step = one ? 0 : middle_b.back(),
+                line = one || n_index == 1 || other.contiguous() ? positions : index_shape.back();
+  const Dims lines(index_shape.begin(), std::max(0, n_index - 1)), lines_b(middle_b.begin(), lines.size());
+  const auto item = static_cast<int64_t>(item_size(other.dtype));
+  const bool dense = what != Do::combine && is_dense(after, after_a, item) && is_dense(after, after_b, item);
+  const int64_t bytes = after.empty() ? item : dense ? product(after) * item : 0;  // of each position, if in one piece
   const Rows rows{after.empty() ? Dims{1} : after};
-  const Dims none{0};
-  int64_t some[kChunk];
-  int64_t positions = selection.positions, unit = gathers ? tile * per_tile_ : 0, end = product(before) * positions;
+  int64_t some[kChunk], unit = gathers ? tile * per_tile_ : 0, end = product(before) * positions;
   if (gathers) end = std::min(end, unit + per_tile_);
   while (unit < end) {
-    int64_t i = unit / positions, p = unit % positions, stop = std::min(positions, p + end - unit);
+    const int64_t i = unit / positions, p = unit % positions, r = p / line;
+    int64_t stop = std::min({positions, p + end - unit, (r + 1) * line});
     if (!offsets_) stop = std::min(stop, p + kChunk);
     if (!offsets_ && !selection.offsets_between(op, p, stop, some)) selection.offsets(op, title());
     const int64_t* at = offsets_ ? offsets_.get() + p : some;
     unit += stop - p;
     char* row_a = a + offset_at(i, before, array.strides);
-    char* row_b = b + offset_at(i, before, strides);
-    if (even) {
-      singles(row_a, at, row_b + p * step, step, stop - p);
-      continue;
-    }
-    for (; p < stop; ++p)
-      block(row_a + *at++, after.empty() ? none : after_a, row_b + offset_at(p, index_shape, middle_b),
-            after.empty() ? none : after_b, rows);
+    char* row_b = b + offset_at(i, before, strides) + (line < positions ? offset_at(r, lines, lines_b) : 0) +
+                  (p - r * line) * step;
+    if (bytes)
+      singles(row_a, at, row_b, step, stop - p, static_cast<size_t>(bytes));
+    else
+      for (int64_t q = p; q < stop; ++q, row_b += step) block(row_a + *at++, after_a, row_b, after_b, rows);
   }
 }
 
@@ -248,15 +257,13 @@ void IndexKernel::run_direct(char* a, char* b, const Dims& strides, int64_t tile
   });
 }
 
-// a at offsets, and elements of b a constant step apart.
-void IndexKernel::singles(char* a, const int64_t* offsets, char* b, int64_t step, int64_t n) const {
-  auto each = [&](auto element) {
-    if (what == Do::gather) {
-      for (int64_t p = 0; p < n; ++p) std::memcpy(b + p * step, a + offsets[p], sizeof element);
-      return;
-    }
+// a at offsets, and elements of b a constant step apart: `bytes` of each.
+void IndexKernel::singles(char* a, const int64_t* offsets, char* b, int64_t step, int64_t n, size_t bytes) const {
+  const bool gathers = what == Do::gather;
+  auto each = [&](auto size) {
     for (int64_t p = 0, from = 0; p < n; ++p) {
-      std::memcpy(a + offsets[p], b + from * step, sizeof element);
+      char *one = a + offsets[p], *value = b + (gathers ? p : from) * step;
+      gathers ? std::memcpy(value, one, size) : std::memcpy(one, value, size);
       from = from + 1 == cycle ? 0 : from + 1;
     }
   };
@@ -265,7 +272,16 @@ void IndexKernel::singles(char* a, const int64_t* offsets, char* b, int64_t step
     for (int64_t p = 0; p < n; ++p) combine_one(a + offsets[p], b + p * step);
     return;
   }
-  with_item(item_size(array.dtype), each);
+  switch (bytes) {
+    case 1: return each(std::integral_constant<size_t, 1>{});
+    case 2: return each(std::integral_constant<size_t, 2>{});
+    case 4: return each(std::integral_constant<size_t, 4>{});
+    case 8: return each(std::integral_constant<size_t, 8>{});
+    case 16: return each(std::integral_constant<size_t, 16>{});
+    case 24: return each(std::integral_constant<size_t, 24>{});
+    case 32: return each(std::integral_constant<size_t, 32>{});
+    default: return each(bytes);
+  }
 }
 
 void IndexKernel::combine_one(char* a, char* b) const {
