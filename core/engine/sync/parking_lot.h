@@ -37,7 +37,7 @@ class CpuOccupancy {
 class ParkingLot {
  public:
   static constexpr std::chrono::microseconds kForever{0};
-  // The calling thread sleeps until it is woken, at most `limit`. False: nobody has woken it.
+  // The calling thread sleeps until it is woken, at most `limit`. False: the limit has passed.
   bool sleep(std::unique_lock<std::mutex>& held, std::chrono::microseconds limit);
   void wake_one(CpuOccupancy& cpus);  // the thread that was parked last, of those whose CPU is idle
   void wake_all();
