@@ -220,7 +220,10 @@ def _loop_at(ufunc: numpy.ufunc, *dtypes: numpy.dtype) -> Any:
 def _at_positions(op: Any, loop: Any, key: Key, x: Array, rest: list[Any]) -> None:
     if not key.arrays:
         v = _core.getitem(x, tuple(key.basic))  # a view of one element, too
-        op(v, *rest, out=v, loop=loop)
+        if numpy.can_cast(loop[-1], x.dtype, "same_kind"):
+            op(v, *rest, out=v, loop=loop)
+        else:
+            v[...] = op(v, *rest, loop=loop)  # cast to any dtype, as NumPy does
         return
     v = key.view(x)
     value = cast_to(rest[0], loop[1]) if rest else _core.full((), 0, x.dtype, x.device)

@@ -97,7 +97,7 @@ WRITES = (
     "put_along_axis(A, k[:1], 7, 0)", "put_along_axis(v, p, 3, None)", "ndarray.fill(v, 3)", "ndarray.fill(A.T, 4)",
     "add.at(v, [3], 1)", "add.at(v, [0, -1, 0], 2)", "add.at(v, [0, -1, 0], 0.1)", "add.at(v, [3], 0.1)",
     "add.at(v, q, x)", "add.at(v, 3, x[1])", "add.at(v, [99], 1)",
-    "subtract.at(v, q, x)", "multiply.at(v[:8], q % 8, 2)", "maximum.at(v, q, x)", "minimum.at(v, q, x)",
+    "subtract.at(v, q, x)", "multiply.at(v, q, 77)", "add.at(v, q, -100)", "subtract.at(v, q, 2**40)", "multiply.at(v[:8], q % 8, 2)", "maximum.at(v, q, x)", "minimum.at(v, q, x)",
     "add.at(A, [0], 1)", "add.at(v[::2], [1, 2], x[:2])", "add(x, v, out=v, where=m)",
     "multiply(x, 2, out=v, where=m)", "subtract(3, x, out=v, where=m)", "negative(x, out=v, where=m)",
     "not_equal(x, v, out=m, where=m)", "add(x, v, where=m, out=x)",

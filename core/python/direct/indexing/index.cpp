@@ -159,9 +159,18 @@ bool put_directly(PyObject* self, PyObject* given, PyObject* value, const Array*
   return scattered(self, index, value, values, nullptr);
 }
 
-// Whether a ufunc with an array of dtype t and this number, as an array, computes in t, and the number keeps its value
-// in t.
-bool computes_in(DType t, PyObject* value) {
+// Whether a ufunc gives the lowest bits of its result in a wider integer dtype, for numbers that fit the narrow one.
+bool is_modular(const char* ufunc) {
+  return std::strcmp(ufunc, "add") == 0 || std::strcmp(ufunc, "subtract") == 0 || std::strcmp(ufunc, "multiply") == 0;
+}
+
+// Whether a ufunc with an array of dtype t and this number, as an array, computes in t, or gives the same result, and
+// the number keeps its value in t.
+bool computes_in(DType t, PyObject* value, const Combine& combine) {
+  if (plain_int(value) && is_integer(t) && t != DType::i64 && t != DType::u64 && is_modular(combine.ufunc)) {
+    Scalar scalar;
+    return put_scalar(combine.name, value, t, scalar.bytes) || (PyErr_Clear(), false);
+  }
   if (PyFloat_CheckExact(value)) return t == DType::f64 || t == DType::c128;
   if (!PyLong_CheckExact(value) || (t != DType::i64 && t != DType::f64 && t != DType::c128)) return false;
   int beyond = 0;
@@ -194,7 +203,7 @@ bool combine_directly(PyObject* self, PyObject* index, PyObject* value, const Co
     if (values && values->layout.ndim()) return false;
     return combine_directly(self, checked(Py_BuildValue("[O]", index)).ptr(), value, combine);
   }
-  bool plain = plain_array(self) && (values || computes_in(as_array(self)->array.layout.dtype, value)) &&
+  bool plain = plain_array(self) && (values || computes_in(as_array(self)->array.layout.dtype, value, combine)) &&
                may_take(self, value, values);
   return plain && scattered(self, index, value, values, &combine);
 }
