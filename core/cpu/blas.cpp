@@ -59,6 +59,8 @@ void load_blas(const std::string& path) {
   blas.dgemv = find<decltype(blas.dgemv)>(library, "cblas_dgemv");
   blas.sdot = find<decltype(blas.sdot)>(library, "cblas_sdot");
   blas.ddot = find<decltype(blas.ddot)>(library, "cblas_ddot");
+  blas.cdotu = find<decltype(blas.cdotu)>(library, "cblas_cdotu_sub");
+  blas.zdotu = find<decltype(blas.zdotu)>(library, "cblas_zdotu_sub");
   blas.dgemm = find<decltype(blas.dgemm)>(library, "cblas_dgemm");
   blas.cgemm = find<decltype(blas.cgemm)>(library, "cblas_cgemm");
   blas.zgemm = find<decltype(blas.zgemm)>(library, "cblas_zgemm");

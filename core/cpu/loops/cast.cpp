@@ -150,6 +150,17 @@ template <intptr_t size>
   if (at < bytes) move(bytes - size);
 }
 
+// out[i] = in[-i]
+template <class T>
+FORERUN_EACH void copy_reversed(const char* in, char* out, intptr_t n) {
+  constexpr auto kSize = static_cast<intptr_t>(sizeof(T));
+#pragma GCC ivdep
+  for (intptr_t i = 0; i < n; ++i) {
+    const T value = load<T>(in - i * kSize);
+    std::memcpy(out + i * kSize, &value, sizeof value);
+  }
+}
+
 // Copies elements unchanged. Rows are most often short: calls of memcpy would take longer than the copies.
 template <class T>
 FORERUN_EACH void copy_each(char** args, intptr_t rows, intptr_t n, const intptr_t* steps, const intptr_t* pitches) {
@@ -163,6 +174,8 @@ FORERUN_EACH void copy_each(char** args, intptr_t rows, intptr_t n, const intptr
   for (intptr_t row = 0, apart = pitches[0], out_apart = pitches[1]; row < rows; ++row, in += apart, out += out_apart) {
     if (!together && from == 0 && to == kSize)
       repeat<T>(out, in, n);
+    else if (from == -kSize && to == kSize)
+      copy_reversed<T>(in, out, n);
     else if (!together || bytes < 16)
       for (intptr_t i = 0; i < n; ++i) std::memcpy(out + i * to, in + i * from, kSize);
     else if (bytes < 32)

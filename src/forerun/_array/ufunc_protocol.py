@@ -33,6 +33,7 @@ _REDUCTIONS: dict[Any, Callable[..., Any]] = {
     numpy.add: reduction.sum, numpy.multiply: product.prod, numpy.maximum: reduction.max, numpy.minimum:
     reduction.min, numpy.logical_and: reduction.all, numpy.logical_or: reduction.any,
 }  # fmt: skip
+_IN_ANY_ORDER = (numpy.bitwise_and, numpy.bitwise_or, numpy.bitwise_xor, numpy.gcd, numpy.lcm)
 _SCANS: dict[Any, Callable[..., Any]] = {numpy.add: scans.cumsum, numpy.multiply: scans.cumprod}
 
 
@@ -116,6 +117,10 @@ def _reduced(
     found = _tiny(ufunc, "reduce", x, default_float(), axis=at, dtype=dtype, **options, **masked)
     shape = tuple(1 if i in at else n for i, n in enumerate(x.shape) if keepdims or i not in at)
     to = as_dtype(name, found.dtype)
+    plain = ufunc in _IN_ANY_ORDER and mask is None and not options and x.size and not _core.recording()
+    if plain and (op := looped(ufunc, (to,) * 3)):
+        done = _core.reduce(op, x, at, to, keepdims, f"{name}.reduce")
+        return write_outs(name, [done], outs, "same_kind")
 
     def task(v: numpy.ndarray, *where: numpy.ndarray) -> Any:
         more = {"where": where[0]} if where else {}

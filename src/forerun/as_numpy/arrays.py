@@ -368,6 +368,9 @@ def _resize(self: Any, *new_shape: Any, refcheck: bool = True) -> None:
         _core.see_as(self, resized)
 
 
+_OF_CLASSES = {d.type: d for d in map(numpy.dtype, "?bhilBHILefdFD")}
+
+
 def _view(calls: Numpy) -> Callable[..., Any]:
     """Return the method `view`: forerun's, or NumPy's on the array's memory for a class derived from NumPy's array."""
     numpy_view = _by_name("view")
@@ -375,6 +378,9 @@ def _view(calls: Numpy) -> Callable[..., Any]:
 
     def view(self: np.ndarray, *args: object, **kwargs: object) -> Any:
         """Return a view: of the same elements, of the same bytes with another dtype, or of a derived class."""
+        if len(args) == 1 and not kwargs and type(args[0]) is type and args[0] in _OF_CLASSES:
+            if not (_core.is_scalar(self) or _core.recording()):
+                return _core.reinterpret(self, _OF_CLASSES[args[0]])
         if len(args) == 1 and not kwargs and (args[0] is np.ndarray or args[0] is numpy.ndarray):
             return self[()] if _core.is_scalar(self) else self[...]  # derived classes ask for it with each operation
         if any(kind is np.ndarray or kind is numpy.ndarray for kind in (*args, *kwargs.values())):

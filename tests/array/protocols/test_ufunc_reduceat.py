@@ -70,3 +70,25 @@ def test_a_start_out_of_range(bad: int) -> None:
 def test_it_is_submitted(gate: None) -> None:
     """Without a value being known."""
     assert np.add.reduceat(np.arange(5.0) * 2, np.array([0, 2]) * 1).shape == (2,)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int32", "uint64", "float32", "complex64"])
+@pytest.mark.parametrize("ufunc", [*UFUNCS, "bitwise_and", "bitwise_or", "gcd"])
+def test_reductions_along_axes(ufunc: str, dtype: str) -> None:
+    """`reduce` beside it: in the call, by an operation or by a task, with NumPy's dtype and values."""
+    x = values(dtype, 6, 5, 4)
+    for axis in (0, 1, -1, (0, 2), None):
+        for keepdims in (False, True):
+            outcomes: list[Any] = []
+            for lib, a in ((numpy, x), (np, np.array(x))):
+                try:
+                    with numpy.errstate(all="ignore"):
+                        found: Any = getattr(lib, ufunc).reduce(a, axis=axis, keepdims=keepdims)
+                    outcomes.append((found.dtype, found.shape, numpy.asarray(found)))
+                except (TypeError, ValueError) as error:
+                    outcomes.append(type(error))
+            if isinstance(outcomes[0], type):
+                assert outcomes[0] == outcomes[1], axis
+            else:
+                assert outcomes[1][:2] == outcomes[0][:2], axis
+                assert numpy.allclose(outcomes[1][2], outcomes[0][2], 1e-5, equal_nan=True), axis

@@ -91,6 +91,19 @@ class TestSeveralTilesOfATable:
             numpy.take_along_axis(values, order.astype("uint8"), 1),
         )
 
+    def test_one_column_of_values(self) -> None:
+        """Whose stride along the other axis has no meaning."""
+        x, rows = self.table[:, :30].copy(), numpy.arange(120)[:, None]
+        columns, values = GENERATOR.integers(0, 30, (120, 1)), GENERATOR.random((120, 5))
+        for column in (values[:, 2:3], values[:, 2][:, None], values[:, 2].copy()[:, None]):
+            a, b = np.array(x), x.copy()
+            c = np.array(values)[:, 2:3] if column.strides[0] > 8 else np.array(values)[:, 2].copy()[:, None]
+            np.put_along_axis(a, np.array(columns), c, 1)
+            numpy.put_along_axis(b, columns, column, 1)
+            np.add.at(a, (np.array(rows), np.array(columns)), c)
+            numpy.add.at(b, (rows, columns), column)
+            assert numpy.array_equal(a.numpy(), b)
+
     def test_the_first_of_several_out_of_range_is_named(self) -> None:
         """Whichever tile meets one first."""
         places = GENERATOR.integers(0, 100, 2 * N).astype("int16")

@@ -192,6 +192,8 @@ void IndexKernel::compute(Op& op, char* a, char* b, const Dims& strides, int64_t
   Dims middle_b(strides.begin() + axis, n_index), after_b(strides.begin() + axis + n_index, after.size());
   Dims after_a(array.strides.begin() + axis + k, after.size());
   const bool gathers = what == Do::gather;
+  const auto item = static_cast<int64_t>(item_size(other.dtype));
+  const int64_t whole = product(after) * item;  // bytes of each position
   if (!gathers && tiles_ > 1) {
     int64_t first = tile * per_tile_, last = after.size() - 1;
     a += first * after_a[last], b += first * after_b[last];
@@ -199,10 +201,12 @@ void IndexKernel::compute(Op& op, char* a, char* b, const Dims& strides, int64_t
   }
   // The values of a line of positions are a constant step apart: of all positions, or of those along the last axis.
   const bool one = std::all_of(middle_b.begin(), middle_b.end(), [](int64_t s) { return s == 0; });
-  const int64_t positions = selection.positions, step = one ? 0 : middle_b.back(),
-                line = one || n_index == 1 || other.contiguous() ? positions : index_shape.back();
+  const bool together = one || n_index == 1 || other.contiguous();
+  const int64_t positions = selection.positions, line = together ? positions : index_shape.back(),
+                step = one                       ? 0
+                       : n_index > 1 && together ? whole  // strides of axes with extent 1 may be anything
+                                                 : middle_b.back();
   const Dims lines(index_shape.begin(), std::max(0, n_index - 1)), lines_b(middle_b.begin(), lines.size());
-  const auto item = static_cast<int64_t>(item_size(other.dtype));
   const bool dense = what != Do::combine && is_dense(after, after_a, item) && is_dense(after, after_b, item);
   const int64_t bytes = after.empty() ? item : dense ? product(after) * item : 0;  // of each position, if in one piece
   const Rows rows{after.empty() ? Dims{1} : after};

@@ -1,6 +1,7 @@
 #include "cpu/kernels/gemm/matmul.h"
 
 #include <algorithm>
+#include <complex>
 #include <cstring>
 #include <vector>
 
@@ -83,11 +84,12 @@ bool has_vectors(DType t) {
   return (t == DType::f32 || t == DType::f64) && blas.sgemv && blas.dgemv && blas.sdot && blas.ddot;
 }
 
-// Whether BLAS can read vectors with these steps in bytes, of real numbers, in place.
+// Whether BLAS can multiply vectors with these steps in bytes in place.
 bool takes_vectors(DType t, int64_t x_step, int64_t y_step) {
   const auto size = static_cast<int64_t>(item_size(t));
   auto takes = [&](int64_t step) { return step > 0 && step % size == 0 && step / size <= blas_limits.step; };
-  return has_vectors(t) && takes(x_step) && takes(y_step);
+  const bool has = is_complex(t) ? blas.cdotu && blas.zdotu : has_vectors(t);
+  return has && takes(x_step) && takes(y_step);
 }
 
 // The sum of n products of elements of two such vectors, stored in `out` or added to it.
@@ -100,7 +102,18 @@ void multiply_vectors(DType t, int64_t n, const char* x, int64_t x_step, const c
     T& to = *reinterpret_cast<T*>(out);
     to = add ? to + sum : sum;
   };
-  t == DType::f32 ? dot(blas.sdot) : dot(blas.ddot);
+  auto dot_complex = [&]<class T>(T, auto f) {
+    constexpr auto kSize = static_cast<int64_t>(sizeof(T));
+    T sum, &to = *reinterpret_cast<T*>(out);
+    f(static_cast<int>(n), x, static_cast<int>(x_step / kSize), y, static_cast<int>(y_step / kSize), &sum);
+    to = add ? to + sum : sum;
+  };
+  switch (t) {
+    case DType::f32: return dot(blas.sdot);
+    case DType::f64: return dot(blas.ddot);
+    case DType::c64: return dot_complex(std::complex<float>{}, blas.cdotu);
+    default: return dot_complex(std::complex<double>{}, blas.zdotu);
+  }
 }
 
 // A matrix whose strides are given in bytes, in place. BLAS can read it if it fits().

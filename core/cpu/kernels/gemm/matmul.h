@@ -21,6 +21,8 @@ struct Blas {
                 double beta, double* y, int incy) = nullptr;
   float (*sdot)(int n, const float* x, int incx, const float* y, int incy) = nullptr;
   double (*ddot)(int n, const double* x, int incx, const double* y, int incy) = nullptr;
+  void (*cdotu)(int n, const void* x, int incx, const void* y, int incy, void* sum) = nullptr;
+  void (*zdotu)(int n, const void* x, int incx, const void* y, int incy, void* sum) = nullptr;
 };
 extern Blas blas;
 

@@ -136,20 +136,25 @@ PyObject* fill_diagonal(const DirectCall& call) {
   return assigned(view.ptr(), call.args[1]);
 }
 
+bool is_bitwise(Formula f) {
+  return f == Formula::bitwise_and || f == Formula::bitwise_or || f == Formula::bitwise_xor;
+}
+
 // Whether a method of an op combines elements of dtype t in this dtype.
-bool combines(const UfuncFacts& facts, DType t) {
+bool combines(const UfuncObject& u, DType t) {
   using Neutral = UfuncFacts::Neutral;
-  if (!facts.reduction) return false;
-  if (facts.neutral == Neutral::zero || facts.neutral == Neutral::one)
-    return t == DType::f32 || t == DType::f64 || t == DType::i64 || is_complex(t);
-  return facts.neutral != Neutral::none && t != DType::bf16;
+  const Signature* s = u.same[static_cast<int>(t)];
+  if (!u.facts.reduction || !s || s->types[2] != t || t == DType::bf16) return false;
+  const bool sums =
+      (u.facts.neutral == Neutral::zero || u.facts.neutral == Neutral::one) && !is_bitwise(u.facts.formula);
+  return !sums || t == DType::f32 || t == DType::f64 || t == DType::i64 || is_complex(t);  // others get wider
 }
 
 // The vector on which a method of the op in the first argument is called. Null: not plain.
 const Array* operand_of_method(const DirectCall& call) {
   const Array* a = call.n == 2 && !call.kwnames ? plain_array(call.args[1]) : nullptr;
   return a && a->layout.size > 0 && a->layout.ndim() == 1 &&
-                 combines(get_ufunc("reduce", call.args[0])->facts, a->layout.dtype)
+                 combines(*get_ufunc("reduce", call.args[0]), a->layout.dtype)
              ? a
              : nullptr;
 }
@@ -163,7 +168,7 @@ PyObject* ufunc_reduce(const DirectCall& call) {
   if (!a || a->layout.size == 0 || a->layout.ndim() == 0 || (v[2] && !plain_axis(v[2], a->layout.ndim(), &axis)))
     return nullptr;
   UfuncObject* u = get_ufunc("reduce", v[0]);
-  if (!combines(u->facts, a->layout.dtype)) return nullptr;
+  if (!combines(*u, a->layout.dtype)) return nullptr;
   bool axes[kMaxDims] = {};
   axes[axis] = true;
   return wrap_result(reduced(u, u->facts.reduction, *a, axes, a->layout.dtype, false));

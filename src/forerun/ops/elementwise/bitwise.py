@@ -14,6 +14,7 @@ bitwise_and = elementwise(
     constant=True,
     operator="bitwise_and",
     formula="bitwise_and",
+    reduction="bitwise_and.reduce",
     doc="Compute the bitwise AND, x1 & x2.",
     example=("np.bitwise_and([12, 10], 6)", "array([4, 2])"),
 )
@@ -22,6 +23,8 @@ bitwise_or = elementwise(
     constant=True,
     operator="bitwise_or",
     formula="bitwise_or",
+    reduction="bitwise_or.reduce",
+    neutral=0,
     doc="Compute the bitwise OR, x1 | x2.",
     example=("np.bitwise_or([12, 10], 6)", "array([14, 14])"),
 )
@@ -30,6 +33,8 @@ bitwise_xor = elementwise(
     constant=True,
     operator="bitwise_xor",
     formula="bitwise_xor",
+    reduction="bitwise_xor.reduce",
+    neutral=0,
     doc="Compute the bitwise XOR, x1 ^ x2.",
     example=("np.bitwise_xor([12, 10], 6)", "array([10, 12])"),
 )

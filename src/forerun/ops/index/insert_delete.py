@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from .._base.convert import asarray, asarray_like_device, axis_of, count_of, extents_of
+from .._base.convert import asarray, asarray_like_device, axis_of, copy, count_of, extents_of
 from .._base.primitive import direct, numpy_when_small
 from ..create.arguments import _known
 from ..create.fill import zeros
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from ...typing import Array, ArrayLike
 
 __all__ = ["append", "delete", "insert", "resize"]
+
+
+_FEW = 8  # positions between which the elements are joined, where many would be picked
 
 
 @direct("append")
@@ -115,6 +118,9 @@ def delete(arr: ArrayLike, obj: ArrayLike | slice, axis: int | None = None) -> A
     if type(obj) is int and -n <= obj < n:
         return concatenate([x[_part(a, 0, obj % n)], x[_part(a, obj % n + 1, n)]], a)
     gone = _positions("delete", obj, n, n - 1)
+    if gone.size <= _FEW:
+        ends = sorted({int(i) % n for i in gone.flat})
+        return concatenate([x[_part(a, i, j)] for i, j in zip([0, *(i + 1 for i in ends)], [*ends, n])], a)
     return take(x, numpy.delete(numpy.arange(n), gone), a)
 
 
@@ -204,4 +210,6 @@ def resize(a: ArrayLike, new_shape: int | Sequence[int]) -> Array:
     shape = tuple(count_of("resize", "extents", n) for n in extents_of("resize", "new_shape", new_shape))
     if x.size == 0:
         return zeros(shape, x.dtype, device=x.device)
-    return reshape(take(x, numpy.arange(math.prod(shape)) % x.size), shape)
+    whole, rest = divmod(math.prod(shape), x.size)
+    copies = [reshape(copy(broadcast_to(x, (whole, x.size))), -1)] if whole > 1 else [x] * whole
+    return reshape(concatenate([*copies, x[:rest]]), shape)
