@@ -50,8 +50,8 @@ class WorkerPool {
   // Whether more threads are awake than there are cores, while a waiting thread looks for work: a worker without work
   // only takes time from those that compute.
   bool crowded() const { return producer_.looking() > 0 && awake() > scheduler_.cores(); }
-  // The same for a worker whose timed wait has ended, if another one is awake, while the program submits ops: for this it
-  // needs a core.
+  // The same for a worker whose timed wait has ended, if another one is awake, while the program submits ops: for this
+  // it needs a core.
   bool crowded_by_program() const { return producer_.active() && awake() >= std::max(2, scheduler_.cores()); }
   // The calling worker sleeps until it is woken, at most `limit`. False: the limit has passed.
   bool sleep(Queue& queue, Lock& held, std::chrono::microseconds limit);

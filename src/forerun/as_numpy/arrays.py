@@ -21,10 +21,9 @@ from .._array.scalar import scalar
 from .._array.ufunc_calls import FOREIGN, OPS
 from .._io.npz import Archive
 from ..ops._base import core as _core
-from ..ops._base.convert import is_supported
 from ..ops._base.primitive import Elementwise, direct
 from . import derived, scalars
-from .conversion import Numpy, aliased, back, by_name, is_derived, unpickled, values
+from .conversion import Numpy, aliased, back, by_name, is_derived, is_of_numpy, unpickled, values
 from .derived import BASES, METHODS, Base, Overriding, Unbound
 from .flags import flags, setflags
 from .nditer import Nditer, nditer
@@ -378,31 +377,21 @@ def _view(calls: Numpy) -> Callable[..., Any]:
 
     def view(self: np.ndarray, *args: object, **kwargs: object) -> Any:
         """Return a view: of the same elements, of the same bytes with another dtype, or of a derived class."""
-        if len(args) == 1 and not kwargs and type(args[0]) is type and args[0] in _OF_CLASSES:
-            if not (_core.is_scalar(self) or _core.recording()):
-                return _core.reinterpret(self, _OF_CLASSES[args[0]])
+        plain = len(args) == 1 and not kwargs and type(args[0]) is type and args[0] in _OF_CLASSES
+        if plain and not (_core.is_scalar(self) or _core.recording()):
+            return _core.reinterpret(self, _OF_CLASSES[args[0]])
         if len(args) == 1 and not kwargs and (args[0] is np.ndarray or args[0] is numpy.ndarray):
             return self[()] if _core.is_scalar(self) else self[...]  # derived classes ask for it with each operation
         if any(kind is np.ndarray or kind is numpy.ndarray for kind in (*args, *kwargs.values())):
             args = tuple(kind for kind in args if kind is not np.ndarray and kind is not numpy.ndarray)
             kwargs = {key: x for key, x in kwargs.items() if key != "type"}
-        if any(map(_is_numpys, (*args, *kwargs.values()))):
+        if any(map(is_of_numpy, (*args, *kwargs.values()))):
             why = "a class derived from numpy.ndarray, or a dtype that only NumPy has"
             return calls.call("ndarray.view", numpy_view, (aliased(self), *args), kwargs, why)
         found = own(self, *args, **kwargs)
         return _core.as_scalar(found) if _core.is_scalar(self) and isinstance(found, _core.Array) else found
 
     return view
-
-
-def _is_numpys(kind: Any) -> bool:
-    """Return whether it is a class derived from NumPy's array, or a dtype of records or bytes."""
-    if isinstance(kind, type) and issubclass(kind, numpy.ndarray):
-        return kind is not numpy.ndarray
-    try:
-        return not is_supported(numpy.dtype(kind))
-    except TypeError:
-        return False
 
 
 def _by_name(name: str) -> Callable[..., Any]:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DICTS", "Numpy", "aliased", "as_forerun", "back", "by_name", "delivered", "each_inside", "first_line",
-    "is_derived", "named", "pickled_by_name", "same_dict", "unpickled", "values",
+    "is_derived", "is_of_numpy", "named", "pickled_by_name", "same_dict", "unpickled", "values",
 ]  # fmt: skip
 
 _PYTHONS = frozenset((bool, int, float, complex, str, bytes, type(None)))  # of which lists are passed as they are
@@ -337,3 +337,13 @@ def delivered(out: Out, written: Any, result: Any) -> Any:
         same = result is None or (type(result) is numpy.ndarray and numpy.may_share_memory(result, written))
         return out if same else back(result)
     return result
+
+
+def is_of_numpy(kind: Any) -> bool:
+    """Return whether it is a class derived from NumPy's array, or a dtype of records or bytes."""
+    if isinstance(kind, type) and issubclass(kind, numpy.ndarray):
+        return kind is not numpy.ndarray
+    try:
+        return not is_supported(numpy.dtype(kind))
+    except TypeError:
+        return False
