@@ -173,6 +173,29 @@ FORERUN_CHOICE(minimum_f64, double, <)
 FORERUN_CHOICE(maximum_f32, float, >)
 FORERUN_CHOICE(maximum_f64, double, >)
 
+FORERUN_CHOICE(minimum_i8, int8_t, <)
+FORERUN_CHOICE(minimum_i16, int16_t, <)
+FORERUN_CHOICE(minimum_i32, int32_t, <)
+FORERUN_CHOICE(minimum_i64, int64_t, <)
+FORERUN_CHOICE(minimum_u8, uint8_t, <)
+FORERUN_CHOICE(minimum_u16, uint16_t, <)
+FORERUN_CHOICE(minimum_u32, uint32_t, <)
+FORERUN_CHOICE(minimum_u64, uint64_t, <)
+FORERUN_CHOICE(maximum_i8, int8_t, >)
+FORERUN_CHOICE(maximum_i16, int16_t, >)
+FORERUN_CHOICE(maximum_i32, int32_t, >)
+FORERUN_CHOICE(maximum_i64, int64_t, >)
+FORERUN_CHOICE(maximum_u8, uint8_t, >)
+FORERUN_CHOICE(maximum_u16, uint16_t, >)
+FORERUN_CHOICE(maximum_u32, uint32_t, >)
+FORERUN_CHOICE(maximum_u64, uint64_t, >)
+
+// In the order of DType.
+constexpr LoopFunction kLeastInteger[] = {minimum_i8, minimum_i16, minimum_i32, minimum_i64,
+                                          minimum_u8, minimum_u16, minimum_u32, minimum_u64},
+                       kGreatestInteger[] = {maximum_i8, maximum_i16, maximum_i32, maximum_i64,
+                                             maximum_u8, maximum_u16, maximum_u32, maximum_u64};
+
 // Of one operand: only the sign changes. NumPy's loops read the processor's flags in each call, which takes as long as
 // a short block does.
 #define FORERUN_SIGN(name, T, result)                                                                          \
@@ -334,6 +357,14 @@ Loop arithmetic_loop(Formula formula, DType dtype, Loop numpy) {
                                 {negative_f32, negative_f64, nullptr, nullptr, 1},
                                 {absolute_f32, absolute_f64, nullptr, nullptr, 1}};
 #undef FORERUN_KNOWN
+  if (is_integer(dtype) && (formula == Formula::minimum || formula == Formula::maximum)) {
+    const int i = static_cast<int>(dtype) - static_cast<int>(DType::i8);
+    Loop own = numpy;
+    own.function = formula == Formula::minimum ? kLeastInteger[i] : kGreatestInteger[i];
+    auto* fallback = new Loop(numpy);  // never freed, as below
+    own.data = fallback, own.fallback = fallback;
+    return own;
+  }
   const int number = static_cast<int>(formula) - 1;
   if ((dtype != DType::f32 && dtype != DType::f64) || number < 0 || number >= static_cast<int>(std::size(known)))
     return numpy;

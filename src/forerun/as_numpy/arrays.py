@@ -367,7 +367,7 @@ def _resize(self: Any, *new_shape: Any, refcheck: bool = True) -> None:
         _core.see_as(self, resized)
 
 
-_OF_CLASSES = {d.type: d for d in map(numpy.dtype, "?bhilBHILefdFD")}
+_OF_CLASSES: dict[Any, numpy.dtype] = {d.type: d for d in map(numpy.dtype, "?bhilBHILefdFD")}
 
 
 def _view(calls: Numpy) -> Callable[..., Any]:

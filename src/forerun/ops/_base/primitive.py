@@ -75,7 +75,7 @@ def direct(entry: str, *data: Any) -> Callable[[F], F]:
     return make
 
 
-def plain_calls(entry: str, *data: ArrayLike) -> Callable[..., Any]:
+def plain_calls(entry: str, *data: object) -> Callable[..., Any]:
     """Return the core's function for plain calls, as for `direct`; it returns None for all others.
 
     >>> from forerun import np

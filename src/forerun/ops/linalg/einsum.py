@@ -315,7 +315,8 @@ def _plain(*operands: Any) -> Array | None:
         dtypes = {x.dtype for x in operands[1:]}
         if len(dtypes) != 1 or dtypes.pop().kind not in "fc":
             return None
-        return _program(operands[0].replace(" ", ""), (), *[x.shape for x in operands[1:]]).run(operands[1:])
+        done: Array = _program(operands[0].replace(" ", ""), (), *[x.shape for x in operands[1:]]).run(operands[1:])
+        return done
     if plan[0] == "sum":
         _, ndim, axis = plan
         x: Any = operands[1] if len(operands) == 2 else None

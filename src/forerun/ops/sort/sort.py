@@ -48,6 +48,7 @@ def _check_sort(op: str, kind: str | None, order: None, stable: bool | None) -> 
         raise ValueError(f"{op}: kind and stable must not both be given, got {kind!r} and {stable}")
 
 
+# For kinds of sorting that the core does not know.
 _STABLE = plain_calls("numpy", numpy.ndarray.argsort, ("a", "axis", "kind"), "ais", "biuf", False, None)
 
 
