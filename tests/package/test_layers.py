@@ -45,7 +45,8 @@ CORE_PYTHON_ORDER = [
 CORE_PYTHON_TOP = {"module.cpp", "wiring.cpp"}
 # Kernels of the CPU that only arrays in the host's memory get: Winograd's convolution, for which other devices get the
 # plain one, and the layout of a recurrent network's weights, which other devices take as they are.
-FOR_THE_HOST_ALONE = {"PointsKernel", "WinogradKernel", "WinogradWeightKernel", "RecurPackKernel"}
+_HOSTS = ("Points", "RecurPack", "Repeat", "Segments", "Winograd", "WinogradWeight")
+FOR_THE_HOST_ALONE = {f"{name}Kernel" for name in _HOSTS}
 MOST_MEMBER_FUNCTIONS = 25  # of a class
 LARGE_CLASSES = {  # of the package that have more, and why
     "ndarray": "the methods of NumPy's and MXNet's arrays",

@@ -1,8 +1,8 @@
 """Submission and wake-up: an op that is submitted runs, whatever the workers do at that time: sleep, with or without a
 time limit, look for work, or work.
 
-Code: Engine::issue (engine.cpp); wake, start_all, sleep, wake_others, wake_for_leftovers, awake, crowded_by_program
-(worker_pool.*); serve, finish_and_fetch (dispatcher.cpp); plan, pick (scheduler.cpp); leave_work, stops_looking
+Code: Engine::issue (engine.cpp); wake, start_all, sleep, wake_others, wake_for_leftovers, awake (worker_pool.cpp);
+serve, finish_and_fetch, crowded_by_program (dispatcher.*); plan, pick (scheduler.cpp); leave_work, stops_looking
 (producer.h). Fields of the same names: next_ (`head`), planned_, cost_ beyond planned_cost_ (`unseen_cost`), slots_,
 gave_way_, looking_, left_ (`left_work`), and the queue's sleeping, `timed_waits`, searching and called. `asleep` are
 the threads in Queue::parked, any of which may be woken.

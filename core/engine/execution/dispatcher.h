@@ -1,5 +1,6 @@
 // Dispatch: the steps of a thread between two kernels. The loop of workers; waiting threads run its steps, too.
 #pragma once
+#include <algorithm>
 #include <array>
 
 #include "engine/execution/executor.h"
@@ -73,6 +74,9 @@ class Dispatcher {
   bool finish_and_fetch(Batch& batch, Queue* queue, uint32_t most, Idle idle, Then then = Then::go_on,
                         const Storage* wanted = nullptr);
   bool left_to_helper(const Queue& queue, bool worked) const;
+  // Whether the program submits ops, for which it needs a core, while threads are awake on all others, or one is: a
+  // worker whose timed wait has ended leaves the work to these.
+  bool crowded_by_program() const { return producer_.active() && pool_.awake() >= std::max(2, scheduler_.cores()); }
   bool spin(Queue& queue);
   // Without the lock: releases ops and storages, and notifies threads.
   void after_lock(DependencyGraph::Released released, bool notify);

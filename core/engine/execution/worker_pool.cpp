@@ -132,7 +132,6 @@ void WorkerPool::worker_unblocked(Queue& queue) {
   --queue.waiting;
 }
 
-// The threads that use a core, or are about to: workers, except those that run host tasks; and waiting threads.
 int WorkerPool::awake() const {
   int n = producer_.looking();
   for (const Queue* q : devices_.queues())

@@ -1,6 +1,5 @@
 // The workers: how their threads start, stop, sleep and are woken.
 #pragma once
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -47,12 +46,11 @@ class WorkerPool {
 
   // --- With the engine's lock ---
   bool started() const { return started_; }
+  // The threads that use a core, or are about to: workers, except those that run host tasks; and waiting threads.
+  int awake() const;
   // Whether more threads are awake than there are cores, while a waiting thread looks for work: a worker without work
   // only takes time from those that compute.
   bool crowded() const { return producer_.looking() > 0 && awake() > scheduler_.cores(); }
-  // The same for a worker whose timed wait has ended, if another one is awake, while the program submits ops: for this
-  // it needs a core.
-  bool crowded_by_program() const { return producer_.active() && awake() >= std::max(2, scheduler_.cores()); }
   // The calling worker sleeps until it is woken, at most `limit`. False: the limit has passed.
   bool sleep(Queue& queue, Lock& held, std::chrono::microseconds limit);
   // Wakes one more worker for each queue with work: always for other queues if something `changed`, and for the
@@ -72,7 +70,6 @@ class WorkerPool {
   void start_all();
   void start_queue(Queue& queue);
   bool start_one(Queue& queue, int i);
-  int awake() const;
   bool has_work_for_parked(const Queue& queue) const;
 
   EngineMutex& mutex_;

@@ -15,14 +15,14 @@ UFUNCS = ["add", "multiply", "maximum", "minimum", "logical_or", "bitwise_xor", 
 STARTS = numpy.array([0, 3, 3, 900, 40, 41, 60, 999, 5, 800])
 
 
-def values(dtype: str, *shape: int) -> numpy.ndarray:
+def normal_values(dtype: str, *shape: int) -> numpy.ndarray:
     return (GENERATOR.standard_normal(shape) * 3).astype(dtype)
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int64", "float16", "float32", "float64", "complex128"])
 @pytest.mark.parametrize("ufunc", UFUNCS)
 def test_as_numpy(ufunc: str, dtype: str) -> None:
-    x = values(dtype, 1000)
+    x = normal_values(dtype, 1000)
     try:
         with numpy.errstate(all="ignore"):
             expected = getattr(numpy, ufunc).reduceat(x, STARTS)
@@ -38,7 +38,7 @@ def test_as_numpy(ufunc: str, dtype: str) -> None:
 
 @pytest.mark.parametrize("axis", [0, 1, 2, -1])
 def test_axes_and_views(axis: int) -> None:
-    x = values("float32", 40, 30, 50)
+    x = normal_values("float32", 40, 30, 50)
     starts = numpy.array([4, 0, 29, 7, 7, 20])
     for view in (lambda a: a, lambda a: a.T, lambda a: a[::-1, ::-1, 19:]):
         i = starts % view(x).shape[axis]
@@ -47,7 +47,7 @@ def test_axes_and_views(axis: int) -> None:
 
 
 def test_several_tiles() -> None:
-    x, starts = values("float64", 400_000), numpy.sort(GENERATOR.integers(0, 400_000, 30_000))
+    x, starts = normal_values("float64", 400_000), numpy.sort(GENERATOR.integers(0, 400_000, 30_000))
     assert same_bits(np.add.reduceat(np.array(x), np.array(starts)).numpy(), numpy.add.reduceat(x, starts))
     rows = x.reshape(200, 2000)
     some = numpy.arange(0, 2000, 7)
@@ -76,7 +76,7 @@ def test_it_is_submitted(gate: None) -> None:
 @pytest.mark.parametrize("ufunc", [*UFUNCS, "bitwise_and", "bitwise_or", "gcd"])
 def test_reductions_along_axes(ufunc: str, dtype: str) -> None:
     """`reduce` beside it: in the call, by an operation or by a task, with NumPy's dtype and values."""
-    x = values(dtype, 6, 5, 4)
+    x = normal_values(dtype, 6, 5, 4)
     for axis in (0, 1, -1, (0, 2), None):
         for keepdims in (False, True):
             outcomes: list[Any] = []

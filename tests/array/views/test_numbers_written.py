@@ -23,7 +23,7 @@ NUMPYS: list[Any] = [
      numpy.float64(1e39), numpy.float64(-0.5), numpy.longlong(7), numpy.longdouble(2)]  # fmt: skip
 
 
-def outcome(lib: Any, dtype: str, index: Any, value: Any) -> Any:
+def after_write(lib: Any, dtype: str, index: Any, value: Any) -> Any:
     """The array after the write, or the class of the error."""
     x = lib.full((3, 4), 1, dtype=dtype)
     try:
@@ -34,10 +34,10 @@ def outcome(lib: Any, dtype: str, index: Any, value: Any) -> Any:
     return numpy.asarray(x)
 
 
-def check(dtype: str, value: Any, given: Any = None) -> None:
+def check_writes(dtype: str, value: Any, given: Any = None) -> None:
     for index in ((1, 2), 1, (slice(None), 1), ...):
         expected, found = (
-            outcome(lib, dtype, index, v) for lib, v in ((numpy, value), (np, value if given is None else given))
+            after_write(lib, dtype, index, v) for lib, v in ((numpy, value), (np, value if given is None else given))
         )
         if isinstance(expected, type):
             assert isinstance(found, type), (dtype, value, index, found)
@@ -51,16 +51,16 @@ def check(dtype: str, value: Any, given: Any = None) -> None:
 class TestOneNumber:
     def test_of_python(self, dtype: str) -> None:
         for value in PYTHON:
-            check(dtype, value)
+            check_writes(dtype, value)
 
     def test_of_numpy(self, dtype: str) -> None:
         for value in NUMPYS:
-            check(dtype, value)
+            check_writes(dtype, value)
 
     def test_of_an_array(self, dtype: str) -> None:
         for value in NUMPYS:
             if not isinstance(value, (numpy.longlong, numpy.longdouble)):
-                check(dtype, numpy.array(value), np.array(value))
+                check_writes(dtype, numpy.array(value), np.array(value))
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -72,8 +72,8 @@ def test_lists(dtype: str) -> None:
         [numpy.float32(1.1)] * 4, [numpy.int64(2**60 + 1), 2.5, 1, 1], [numpy.int8(3), numpy.uint8(200), 1, 2],
     ]  # fmt: skip
     for values in lists:
-        check(dtype, values)
-        check(dtype, tuple(values))
+        check_writes(dtype, values)
+        check_writes(dtype, tuple(values))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -11,7 +11,7 @@ namespace forerun {
 bool takes_number(DType t, PyObject* value);
 // The same for NumPy's scalars: those of the dtype, and integers and short floats that become float64.
 bool takes_scalar(DType t, PyObject* value);
-// The dtype of one of NumPy's scalars. False: it is none, or of another dtype.
+// The dtype of one of NumPy's scalars. False: it is something else, or of another dtype.
 bool dtype_of_scalar(PyObject* value, DType* t);
 // The Python number that a number of Python or NumPy, of any dtype, becomes in an array of dtype t, if NumPy's
 // assignment converts it without a warning or an error. Null without an exception set: not so.
