@@ -122,9 +122,21 @@ FORERUN_AVX512 void cast_avx512(char** args, const intptr_t* n, const intptr_t* 
   cast_elements<From, To>(args, n, steps);
 }
 
+// Numbers that the compiler computes with in vectors.
+template <class T>
+constexpr bool in_vectors = !is_complex_v<T> && !std::is_same_v<T, Bfloat16>;
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+constexpr bool kVersions = false;  // they would only take time to compile
+#else
+constexpr bool kVersions = true;
+#endif
+
 template <class From, class To>
 Loop best_cast() {
-  return {has_avx512() ? cast_avx512<From, To> : has_avx2() ? cast_avx2<From, To> : cast<From, To>};
+  if constexpr (kVersions && in_vectors<From> && in_vectors<To>)
+    return {has_avx512() ? cast_avx512<From, To> : has_avx2() ? cast_avx2<From, To> : cast<From, To>};
+  else
+    return {cast<From, To>};
 }
 
 // Rows of a transposed matrix, which are columns of the source: some columns after the other, so that its memory is
