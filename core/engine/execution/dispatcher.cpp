@@ -108,7 +108,7 @@ bool Dispatcher::finish_and_fetch(Batch& batch, Queue* queue, uint32_t most, Idl
     bool changed = worked;
     auto find = [&] { return queue ? scheduler_.pick(*queue, most, batch) : scheduler_.pick_any(batch, most, wanted); };
     while (most > 0 && !pool_.stopping()) {
-      const bool crowded = overslept && crowded_by_program();
+      const bool crowded = overslept && queue->computes() && crowded_by_program();
       left = queue && (crowded || left_to_helper(*queue, worked));
       if (!left && find()) break;
       left = left || (queue && ring_.has_fresh() && producer_.keeps_fresh());

@@ -159,15 +159,16 @@ bool Scheduler::pick(Queue& queue, uint32_t most, Batch& batch, Op* first) {
   return true;
 }
 
-// The op that writes all of a storage, or the first one of its group, if it is in its queue.
+// The op that writes all of a storage, or the first one of its group, if it is in its queue and a waiting thread may
+// run it.
 Op* Scheduler::ready_writer(const Storage& wanted) {
   if (!wanted.writer && ring_.has_fresh() && !gate_closed()) plan(), graph_.mark_changed();
   Op* op = wanted.writer;
   if (!op) return nullptr;
   fusion_.plan_until(op->seq);
   if (op->leader) op = op->leader;
-  const bool waits = op->planned && op->planned->waits > 0;
-  return op->may_start() && !op->started && !op->dropped && !waits && !op->queue->lane ? op : nullptr;
+  const bool waits = op->planned && op->planned->waits > 0, helps = op->queue->computes();
+  return helps && op->may_start() && !op->started && !op->dropped && !waits ? op : nullptr;
 }
 
 // The op that the thread waits for may be in any queue, and the workers of a queue may run tasks that wait, too.

@@ -54,7 +54,7 @@ def test_counts_that_change_afterwards() -> None:
     assert found.tolist() == [0, 1, 1, 2, 2, 2]
 
 
-@pytest.mark.parametrize("counts", [[1, -1, 2], [1, 2], [0.5, 1.0, 1.0]])
+@pytest.mark.parametrize("counts", [[1, -1, 2], [1, 2], [0.5, 1.0, 1.0], [2**63 - 1, 2**63 - 1, 4], [2**62, 1, 0]])
 def test_numbers_that_are_refused(counts: list[float]) -> None:
     with pytest.raises((ValueError, TypeError), match=r"repeat: repeats must"):
         np.repeat(np.arange(3) * 1, np.array(counts))

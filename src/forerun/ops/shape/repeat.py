@@ -75,6 +75,8 @@ def _repeated(x: Array, times: int, axis: int) -> Array:
 def _repeated_by_counts(x: Array, counts: numpy.ndarray, axis: int) -> Array:
     before, n, after = x.shape[:axis], x.shape[axis], x.shape[axis + 1 :]
     rows = reshape(x, (prod(before), n, prod(after)))
+    if counts.sum(dtype="float64") >= 2**62:
+        raise ValueError(f"repeat: repeats must have a sum below 2**62, got {counts}")
     piece = max(1, _PIECE // rows.shape[2])
     sums = numpy.add.reduceat(counts, numpy.arange(0, n, piece)).cumsum()
     found = _core.repeat(rows, asarray(counts, device=x.device), [0, *sums.tolist()], piece)
