@@ -58,6 +58,34 @@ def test_a_waiting_thread_runs_brief_tasks() -> None:
     assert where == [threading.get_ident()]
 
 
+def test_a_waiting_thread_first_runs_what_it_waits_for() -> None:
+    """Older operations are left to workers."""
+    with configured(workers=2):
+        x, y = np.ones(10**6, dtype="float64"), np.ones(10**6, dtype="float64")
+        _core.waitall()
+        with workers_in_tasks():
+            older, younger = np.argmax(x), np.argmax(y)
+            younger.wait_to_read()
+            assert not older.ready
+            older.wait_to_read()
+
+
+@pytest.mark.parametrize("make", [lambda x: np.cumsum(x), lambda x: x + 1])
+def test_what_must_not_run_before_older_operations_follows_them(make: Callable[[Any], Any]) -> None:
+    """For its memory; that it was tried before has no effect later."""
+    with configured(workers=2):
+        x, y = np.ones(10**6, dtype="float64"), np.ones(10**6, dtype="float64")
+        _core.waitall()
+        with workers_in_tasks() as release:
+            rescue = threading.Timer(PATIENCE, release.set)
+            rescue.start()
+            older, younger = make(x), make(y)
+            younger.wait_to_read()
+            assert older.ready
+            assert not release.is_set()
+            rescue.cancel()
+
+
 def test_other_tasks_are_left_to_workers() -> None:
     where = []
 

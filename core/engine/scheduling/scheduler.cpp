@@ -69,13 +69,22 @@ Op* Scheduler::oldest_ready(Queue& queue, Queue::Tasks tasks) {
   }
 }
 
-// The oldest ready op that may start now; `first` (if it is not null) and an urgent one come first.
-Op* Scheduler::admissible(Queue& queue, uint32_t most, Op* first) {
+// The oldest ready op that may start now; an urgent one comes first. Or only this op (not null), ahead of program
+// order.
+Op* Scheduler::admissible(Queue& queue, uint32_t most, Op* only) {
   auto may = [&](Op* op) {
     const bool cheap = op->brief ? most > kSmallCost : (most <= kSmallCost ? op->cost : tile_cost(*op)) <= most;
     return cheap && fusion_.may_start(*op) && start(op);
   };
-  if (first && may(first)) return queue.remove(first), first;
+  if (only) {
+    // A refusal ahead of program order does not count: the op might not be examined again until older ones have ended.
+    const uint64_t recheck_at = only->recheck_at, refused_after = only->refused_after;
+    const auto flags = only->record ? only->record->flags : 0;
+    if (may(only)) return queue.remove(only), only;
+    only->recheck_at = recheck_at, only->refused_after = refused_after;
+    if (only->record) only->record->flags = flags;
+    return nullptr;
+  }
   const Queue::Tasks tasks = tasks_of(most);
   Op* top = oldest_ready(queue, tasks);
   if (!top) return nullptr;
@@ -120,7 +129,7 @@ bool Scheduler::left_to_older(const Queue& queue, uint64_t seq) {
   return false;
 }
 
-bool Scheduler::pick(Queue& queue, uint32_t most, Batch& batch, Op* first) {
+bool Scheduler::pick(Queue& queue, uint32_t most, Batch& batch, Op* only) {
   bool counted = queue.computes();
   gave_way_ = false;
   if (gate_closed() || (counted && (all_cores_busy() || queue.full()))) return false;
@@ -133,11 +142,11 @@ bool Scheduler::pick(Queue& queue, uint32_t most, Batch& batch, Op* first) {
   if (shared && tile_cost(*shared) > most) shared = nullptr;
   Op* top = queue.top(tasks_of(most));
   if (!shared && !top) return false;
-  bool begun = shared && shared->urgent, urgent = begun || first || queue.top_urgent() != nullptr;
+  bool begun = shared && shared->urgent, urgent = begun || only || queue.top_urgent() != nullptr;
   bool share = shared && (!top || shared->seq < top->seq);
   if (!urgent && left_to_older(queue, share ? shared->seq : top->seq)) return false;
-  Op* op = begun || (share && !urgent) ? nullptr : admissible(queue, most, first);
-  if (!op && !shared) return false;
+  Op* op = !only && (begun || (share && !urgent)) ? nullptr : admissible(queue, most, only);
+  if (!op && (only || !shared)) return false;
   // The duration of a host task is not known, and it may sleep: it occupies no core, so that a waiting thread may work
   // beside it.
   if (counted && !(op && op->is_task())) batch.held = &queue, ++busy_, ++queue.busy, batch.cpu = cpus_.begin();

@@ -55,7 +55,8 @@ class Scheduler {
   // Adds the next submitted ops to the graph, some hundred at once.
   void plan();
   // Fills an empty batch from a queue, with ops or tiles that cost at most `most`. False: none may start now.
-  bool pick(Queue& queue, uint32_t most, Batch& batch) { return pick(queue, most, batch, nullptr); }
+  // `only` (not null): this op alone, ahead of program order.
+  bool pick(Queue& queue, uint32_t most, Batch& batch, Op* only = nullptr);
   // The same for a waiting thread, from any queue: the op that writes the storage it waits for (null: it waits for
   // others, too) first, then the oldest work.
   bool pick_any(Batch& batch, uint32_t most, const Storage* wanted);
@@ -87,9 +88,8 @@ class Scheduler {
 
  private:
   Op* oldest_ready(Queue& queue, Queue::Tasks tasks);
-  bool pick(Queue& queue, uint32_t most, Batch& batch, Op* first);
   Op* ready_writer(const Storage& wanted);
-  Op* admissible(Queue& queue, uint32_t most, Op* first = nullptr);
+  Op* admissible(Queue& queue, uint32_t most, Op* only = nullptr);
   bool start(Op* op);
   void plan_behind(const Op& op);
   void put_back(const Work& work);
