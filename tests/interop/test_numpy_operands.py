@@ -153,7 +153,8 @@ def test_a_call_is_counted_as_a_wait_with_its_line() -> None:
     given = make_operand(LARGE)
     forerun.waitall()
     with profiler.record() as recorded:
-        np.sum(given)
+        for _ in range(30):  # a worker may have ended one before the call would wait
+            np.sum(given)
     assert {wait.name for wait in recorded.trace.waits} <= {"read of an array of NumPy", "end of the recording"}
     assert "read of an array of NumPy" in profiler.report(recorded.trace)
 
