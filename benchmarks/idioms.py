@@ -34,6 +34,8 @@ t = np.ndarray((50,), float, bytearray(x.tobytes()))  # NumPy's with both, as ar
 T, tv = np.ndarray((2000, 50), float, bytearray(800_000)), np.ndarray((50,), float, bytearray(400))  # data sets
 w, e = np.ones(50), np.ones(2000)
 f, h, q, d = np.float32(2), np.int16(3), np.float64(1.5), np.linspace(0.0, 1.0, 50).view(Derived)
+u, f32, i32, table = (big + 7).astype(np.uint8), x.astype(np.float32), i.astype(np.int32), np.arange(256.0)
+p2, many = np.array([1, 3, 4, 9]), np.ones((40, 4, 4))
 tm, ti = t > 0.5, np.ndarray((3,), int, bytearray(np.arange(3).tobytes()))
 """
 ROWS = Path(__file__).with_suffix(".txt").read_text(encoding="utf-8").splitlines()  # the calls
