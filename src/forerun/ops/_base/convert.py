@@ -344,8 +344,9 @@ def counts_of(op: str, name: str, values: ArrayLike, shape: tuple[int, ...]) -> 
         raise TypeError(f"{op}: {name} must be integers, got {values}")
     if (found < 0).any():
         raise ValueError(f"{op}: {name} must not be negative, got {values}")
+    counts = found.astype("int64")
     try:
-        return numpy.broadcast_to(found.astype("int64"), shape)
+        return counts if counts.shape == shape else numpy.broadcast_to(counts, shape)
     except ValueError:
         raise ValueError(f"{op}: {name} must broadcast to {shape}, got {values}") from None
 
