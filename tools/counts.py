@@ -41,7 +41,7 @@ WRITTEN = re.compile(r"^CHANGELOG|names?\.(md|tsv)$|names_|architecture\.md$|^bu
 TABLE = re.compile(r"<!-- \w+: written by tools/.*?<!-- end of", re.DOTALL)  # in a page of other text
 # The allocator of the host's memory, instructions of one kind of CPU, and the name of the CPU, where any device may be.
 OF_THE_CPU = re.compile(r"\bMemoryCache\b|\bCachingAllocator\b|\b_mm_\w+|\b__rdtsc\b|\"cpu\(")
-KERNEL = re.compile(r"^class (\w+)(?: final)? : public (\w+) \{\n(.*?)^\};", re.MULTILINE | re.DOTALL)
+KERNEL = re.compile(r"^class (\w+)(?: final)? : public (\w+)(?:, public \w+)* \{\n(.*?)^\};", re.MULTILINE | re.DOTALL)
 CPU_FOLDERS = ("cpu", "kernels", "memory", "tests")
 FUNCTION = re.compile(
     r"^( *)(?!if\b|for\b|while\b|switch\b|else\b|do\b|namespace\b|struct\b|class\b|enum\b)[\w~:].*\{$"

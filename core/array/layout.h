@@ -11,6 +11,16 @@ namespace forerun {
 
 inline constexpr int kMostRegionDims = 8;  // regions of views with more axes are their ranges
 
+// Whether elements of `item` bytes lie next to each other in C order. The strides of axes with extent 1 do not matter.
+inline bool is_dense(const Dims& shape, const Dims& strides, int64_t item) {
+  const int64_t *extent = shape.begin(), *stride = strides.begin();
+  for (int i = shape.size() - 1; i >= 0; --i) {
+    if (extent[i] != 1 && stride[i] != item) return false;
+    item *= extent[i];
+  }
+  return true;
+}
+
 // A value; strides and offset are in bytes. A stride may be zero (broadcast) or negative.
 struct Layout {
   DType dtype = DType::f32;
@@ -23,16 +33,7 @@ struct Layout {
   int ndim() const { return shape.size(); }
   int64_t nbytes() const { return size * static_cast<int64_t>(item_size(dtype)); }
   // C order without gaps (also: empty, or one element).
-  bool contiguous() const {
-    int64_t step = static_cast<int64_t>(item_size(dtype));
-    if (size <= 1) return true;
-    const int64_t *extent = shape.begin(), *stride = strides.begin();
-    for (int i = ndim() - 1; i >= 0; --i) {
-      if (extent[i] != 1 && stride[i] != step) return false;
-      step *= extent[i];
-    }
-    return true;
-  }
+  bool contiguous() const { return size <= 1 || is_dense(shape, strides, static_cast<int64_t>(item_size(dtype))); }
 
   // No gaps either, and steps forward, with the axes in any order (also: contiguous).
   bool packed() const;

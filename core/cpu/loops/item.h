@@ -22,6 +22,21 @@ void with_item(size_t size, F f) {
   }
 }
 
+// Calls f with a number of bytes: a constant where it is small and frequent, so that copies need no call.
+template <class F>
+void with_bytes(size_t bytes, F f) {
+  switch (bytes) {
+    case 1: return f(std::integral_constant<size_t, 1>{});
+    case 2: return f(std::integral_constant<size_t, 2>{});
+    case 4: return f(std::integral_constant<size_t, 4>{});
+    case 8: return f(std::integral_constant<size_t, 8>{});
+    case 16: return f(std::integral_constant<size_t, 16>{});
+    case 24: return f(std::integral_constant<size_t, 24>{});
+    case 32: return f(std::integral_constant<size_t, 32>{});
+    default: return f(bytes);
+  }
+}
+
 // Calls f with a number of dtype t, if that is an integer or a float of the CPU's; returns whether it is.
 template <class F>
 bool with_real(DType t, F f) {

@@ -162,7 +162,7 @@ def _reduced_at(ufunc: numpy.ufunc, inputs: list[Any], outs: list[Any], axis: in
     to = _dtype_of_sums(ufunc, x.dtype, dtype, default_float())
     taped = _core.recording() and x.node is not None
     if not taped and (op := looped(ufunc, (to,) * 3)):
-        result = _core.reduceat(op, x if x.dtype == to else x.astype(to), indices, at, f"{name}.reduceat")
+        result = _core.reduceat(op, cast_to(x, to), indices, at, f"{name}.reduceat")
         return write_outs(name, [result], outs, "same_kind")
     shape = (*x.shape[:at], indices.shape[0], *x.shape[at + 1 :])
 

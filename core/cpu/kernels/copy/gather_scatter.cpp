@@ -24,13 +24,6 @@ constexpr int64_t kPicked = int64_t{1} << 15;  // and reads at once
 constexpr int64_t kChunk = 512;                // positions that are converted at once
 constexpr int64_t kLeastRow = 64;              // positions next to each other, at least, where rows are cut
 
-// Whether elements lie next to each other, in C order.
-bool is_dense(const Dims& shape, const Dims& strides, int64_t item) {
-  for (int i = shape.size() - 1; i >= 0; item *= shape[i--])
-    if (shape[i] != 1 && strides[i] != item) return false;
-  return true;
-}
-
 uint32_t cost_of(int64_t bytes) { return static_cast<uint32_t>(std::min<int64_t>(50 + bytes / 16, INT32_MAX)); }
 
 class IndexKernel final : public Kernel {
@@ -42,11 +35,15 @@ class IndexKernel final : public Kernel {
   int64_t tiles() const override { return tiles_; }
   bool copy_to(Op& op) const override { return op.copy(*this); }
   void prepare(Op& op) override {
-    const bool direct = is_direct(op), checks_later = what == Do::gather && other.size > 0;
-    if (direct) at_ = selection.plain_positions(op);
-    if (direct && !checks_later) selection.check(at_, title());
-    if (!direct && checks_later && !repeats()) return selection.check_numbers(op, title());
-    if (!direct) offsets_ = selection.offsets(op, title());
+    const bool by_tile = what == Do::gather && other.size > 0;  // then each tile checks its positions
+    if (is_direct(op)) {
+      at_ = selection.plain_positions(op);
+      if (!by_tile) selection.check(at_, title());
+    } else if (by_tile && !repeats()) {
+      selection.check_numbers(op, title());
+    } else {
+      offsets_ = selection.offsets(op, title());
+    }
   }
   void run(Op& op, int64_t tile) override;
   bool describe(Op&, OpSpec& spec) const override;
@@ -276,16 +273,7 @@ void IndexKernel::singles(char* a, const int64_t* offsets, char* b, int64_t step
     for (int64_t p = 0; p < n; ++p) combine_one(a + offsets[p], b + p * step);
     return;
   }
-  switch (bytes) {
-    case 1: return each(std::integral_constant<size_t, 1>{});
-    case 2: return each(std::integral_constant<size_t, 2>{});
-    case 4: return each(std::integral_constant<size_t, 4>{});
-    case 8: return each(std::integral_constant<size_t, 8>{});
-    case 16: return each(std::integral_constant<size_t, 16>{});
-    case 24: return each(std::integral_constant<size_t, 24>{});
-    case 32: return each(std::integral_constant<size_t, 32>{});
-    default: return each(bytes);
-  }
+  with_bytes(bytes, each);
 }
 
 void IndexKernel::combine_one(char* a, char* b) const {

@@ -43,17 +43,10 @@ class RepeatKernel final : public Kernel {
     return pieces() == 1 ? std::max<int64_t>(1, kTile / std::max<int64_t>(1, before.back())) : 1;
   }
   void copy(const char* from, const int64_t* counts, int64_t length, char* to) const {
-    if (block <= 16 && (block & (block - 1)) == 0) {
-      with_item(static_cast<size_t>(block), [&](auto item) {
-        for (int64_t i = 0; i < length; ++i) {
-          std::memcpy(&item, from + i * block, sizeof item);
-          for (int64_t k = counts[i]; k > 0; --k, to += sizeof item) std::memcpy(to, &item, sizeof item);
-        }
-      });
-      return;
-    }
-    for (int64_t i = 0; i < length; ++i)
-      for (int64_t k = counts[i]; k > 0; --k, to += block) std::memcpy(to, from + i * block, block);
+    with_bytes(static_cast<size_t>(block), [&](auto size) {
+      for (int64_t i = 0; i < length; ++i, from += size)
+        for (int64_t k = counts[i]; k > 0; --k, to += size) std::memcpy(to, from, size);
+    });
   }
 };
 

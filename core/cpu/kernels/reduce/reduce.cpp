@@ -321,7 +321,7 @@ void build_reduce(Op& op, const Combination& how, const Array& in, const bool* i
 
 namespace {
 
-class ScanKernel final : public Kernel {
+class ScanKernel final : public Kernel, public AxisLines {
  public:
   const char* name() const override { return name_; }
   bool droppable() const override { return true; }
@@ -365,12 +365,20 @@ class ScanKernel final : public Kernel {
   const char *ufunc_, *name_;
   DType from, to;
   Loop loop, to_loop_dtype;
-  Dims outer, outer_in, outer_out;
-  int64_t in_offset = 0, out_offset = 0, n = 0, per_tile = 1, tiles_ = 1;
-  intptr_t in_step = 0, out_step = 0;
+  int64_t in_offset = 0, out_offset = 0, per_tile = 1, tiles_ = 1;
 };
 
 }  // namespace
+
+void AxisLines::set(const Layout& in, const Layout& out, int axis) {
+  for (int i = 0; i < in.ndim(); ++i) {
+    if (i == axis) {
+      n = in.shape[i], in_step = in.strides[i], out_step = out.strides[i];
+    } else {
+      outer.push_back(in.shape[i]), outer_in.push_back(in.strides[i]), outer_out.push_back(out.strides[i]);
+    }
+  }
+}
 
 void build_scan(Op& op, const Combination& how, const Array& in, int axis, const Array& out) {
   add(op, in, Mode::read);
@@ -381,14 +389,7 @@ void build_scan(Op& op, const Combination& how, const Array& in, int axis, const
   k.from = in.layout.dtype, k.to = out.layout.dtype;
   k.to_loop_dtype = cast_loop(in.layout.dtype, out.layout.dtype);
   k.in_offset = in.layout.offset, k.out_offset = out.layout.offset;
-  for (int i = 0; i < in.layout.ndim(); ++i) {
-    if (i == axis) {
-      k.n = in.layout.shape[i], k.in_step = in.layout.strides[i], k.out_step = out.layout.strides[i];
-    } else {
-      k.outer.push_back(in.layout.shape[i]), k.outer_in.push_back(in.layout.strides[i]),
-          k.outer_out.push_back(out.layout.strides[i]);
-    }
-  }
+  k.set(in.layout, out.layout, axis);
   int64_t rows = product(k.outer);
   k.per_tile = std::max<int64_t>(1, kTileElements / std::max<int64_t>(1, k.n));
   k.tiles_ = std::max<int64_t>(1, ceil_div(rows, k.per_tile));

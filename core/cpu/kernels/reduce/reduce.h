@@ -12,6 +12,15 @@ struct Combination {
   Loop loop;
 };
 
+// The lines along an axis of an array, and of its results: their steps in bytes, and the other axes.
+struct AxisLines {
+  void set(const Layout& in, const Layout& out, int axis);
+
+  int64_t n = 0;  // elements of a line of the array
+  intptr_t in_step = 0, out_step = 0;
+  Dims outer, outer_in, outer_out;
+};
+
 // out = reduction of `in` over the axes marked in `reduced` (one flag per axis of `in`). `out` has the kept axes in
 // order (without the ones of keepdims: the caller makes the view) and the loop's dtype; `in` is cast to it tile by
 // tile. `identity` is the result of an empty reduction and the start of others; null: start from the first element

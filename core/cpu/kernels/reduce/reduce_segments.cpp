@@ -11,7 +11,7 @@ namespace forerun {
 
 namespace {
 
-class SegmentsKernel final : public Kernel {
+class SegmentsKernel final : public Kernel, public AxisLines {
  public:
   const char* name() const override { return name_; }
   int64_t tiles() const override { return tiles_; }
@@ -44,9 +44,7 @@ class SegmentsKernel final : public Kernel {
   const char* name_ = nullptr;
   Loop loop;
   size_t item = 0;
-  Dims outer, outer_in, outer_out;  // the other axes
-  int64_t in_offset = 0, starts_offset = 0, out_offset = 0;
-  int64_t n = 0, segments = 0, starts_step = 0, in_step = 0, out_step = 0;
+  int64_t in_offset = 0, starts_offset = 0, out_offset = 0, segments = 0, starts_step = 0;
 
  private:
   static constexpr int64_t kTileElements = int64_t{1} << 15;
@@ -61,7 +59,7 @@ class SegmentsKernel final : public Kernel {
     const int64_t start = start_of(starts, k), stop = k + 1 < segments ? start_of(starts, k + 1) : n;
     const char* from = in + start * in_step;
     std::memcpy(out, from, item);
-    intptr_t rest = stop - start - 1, steps[3] = {0, static_cast<intptr_t>(in_step), 0};
+    intptr_t rest = stop - start - 1, steps[3] = {0, in_step, 0};
     char* args[3] = {out, const_cast<char*>(from) + in_step, out};
     if (rest > 0) loop.function(args, &rest, steps, loop.data);
   }
@@ -81,14 +79,7 @@ void build_reduce_segments(Op& op, const Combination& how, const Array& in, cons
   k.name_ = how.name, k.loop = how.loop, k.item = item_size(in.layout.dtype);
   k.in_offset = in.layout.offset, k.starts_offset = starts.layout.offset, k.out_offset = out.layout.offset;
   k.segments = starts.layout.size, k.starts_step = starts.layout.strides[0];
-  for (int i = 0; i < in.layout.ndim(); ++i) {
-    if (i == axis) {
-      k.n = in.layout.shape[i], k.in_step = in.layout.strides[i], k.out_step = out.layout.strides[i];
-    } else {
-      k.outer.push_back(in.layout.shape[i]), k.outer_in.push_back(in.layout.strides[i]),
-          k.outer_out.push_back(out.layout.strides[i]);
-    }
-  }
+  k.set(in.layout, out.layout, axis);
   k.cut(in.layout.size);
 }
 

@@ -51,12 +51,7 @@ bool plain_dtype(PyObject* o, DType* t) {
   }
   if (o == reinterpret_cast<PyObject*>(&PyLong_Type)) return *t = DType::i64, true;
   if (o == reinterpret_cast<PyObject*>(&PyBool_Type)) return *t = DType::b1, true;
-  if (PyType_Check(o)) {
-    for (int i = 0; i < kDTypes; ++i)
-      if (static_cast<DType>(i) != DType::bf16 && o == scalar_class(static_cast<DType>(i)))
-        return *t = static_cast<DType>(i), true;
-    return false;
-  }
+  if (PyType_Check(o)) return dtype_of_class(o, t);
   if (!PyUnicode_CheckExact(o)) return false;
   for (int i = 0; i < kDTypes; ++i)
     if (static_cast<DType>(i) != DType::bf16 && PyUnicode_CompareWithASCIIString(o, name(static_cast<DType>(i))) == 0)

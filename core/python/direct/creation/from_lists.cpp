@@ -118,20 +118,13 @@ void write_numbers(const std::vector<PyObject*>& numbers, char* to) {
   }
 }
 
-// Whether a float32 is the same from an integer as from its double, by which NumPy converts it.
-bool is_exact(PyObject* integer) {
-  constexpr int64_t kExact = int64_t{1} << 53;
-  int overflow = 0;
-  const int64_t value = PyLong_AsLongLongAndOverflow(integer, &overflow);
-  return !overflow && value <= kExact && value >= -kExact;
-}
-
 // The array of numbers from lists. Null: there are other objects among them.
 PyObject* of_numbers(const std::vector<PyObject*>& numbers, const Dims& shape, PyObject* dtype) {
   DType t = DType::b1, want, kind;
   if (ints_become_floats || !may_work_at_once() || !plain_dtype(dtype, &want)) return nullptr;
   for (PyObject* o : numbers) {
-    if (!kind_of(o, want, &kind) || (kind == DType::i64 && want == DType::f32 && !is_exact(o))) return nullptr;
+    if (!kind_of(o, want, &kind) || (kind == DType::i64 && want == DType::f32 && !is_exact_as_double(o)))
+      return nullptr;
     if (kind == DType::f64 || t == DType::b1) t = kind;
   }
   if (absent(dtype)) want = t == DType::f64 ? default_float : t;
@@ -205,7 +198,7 @@ bool put_leaf(PyObject* leaf, DType t, int device, char* to) {
     if (one->layout.dtype == t) return std::memcpy(to, value, item_size(t)), true;
     number = nb::steal(scalar_at(one->layout.dtype, value));
     // Other integers are rounded once as NumPy's scalars, and twice as Python's.
-    if (number && t == DType::f32 && PyLong_CheckExact(number.ptr()) && !is_exact(number.ptr())) return false;
+    if (number && t == DType::f32 && PyLong_CheckExact(number.ptr()) && !is_exact_as_double(number.ptr())) return false;
   }
   const bool good =
       number && converts(number.ptr(), t) && put_scalar("array", number.ptr(), t, reinterpret_cast<unsigned char*>(to));
@@ -240,7 +233,7 @@ PyObject* of_number(PyObject* o, PyObject* dtype) {
   if (!plain_dtype(dtype, &t)) return nullptr;
   if (absent(dtype) && whole) t = ints_become_floats ? default_float : DType::i64;
   const bool exact = t == DType::f64 || (whole && t == DType::i64) ||
-                     (t == DType::f32 && (whole ? is_exact(o) : fits_float(PyFloat_AS_DOUBLE(o))));
+                     (t == DType::f32 && (whole ? is_exact_as_double(o) : fits_float(PyFloat_AS_DOUBLE(o))));
   Array made = exact ? numbers_at_once(&o, {}, t, here()) : Array();
   return made.storage() ? wrap(std::move(made)) : array_of_scalars(o, {o}, dtype);
 }

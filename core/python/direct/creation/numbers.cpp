@@ -21,10 +21,14 @@
 
 namespace forerun {
 
+bool dtype_of_scalar(PyObject* value, DType* t) {
+  return PyArray_CheckScalar(value) && dtype_of_class(reinterpret_cast<PyObject*>(Py_TYPE(value)), t);
+}
+
 bool takes_scalar(DType t, PyObject* value) {
-  const auto is = [value](DType kind) { return reinterpret_cast<PyObject*>(Py_TYPE(value)) == scalar_class(kind); };
-  if (!PyArray_CheckScalar(value) || t == DType::bf16) return false;
-  return is(t) || (t == DType::f64 && (is(DType::i64) || is(DType::f32)));
+  DType own;
+  if (t == DType::bf16 || !dtype_of_scalar(value, &own)) return false;
+  return own == t || (t == DType::f64 && (own == DType::i64 || own == DType::f32));
 }
 
 bool takes_number(DType t, PyObject* value) {
@@ -52,15 +56,6 @@ bool convert(From value, To* to) {
 }
 
 }  // namespace
-
-bool dtype_of_scalar(PyObject* value, DType* t) {
-  if (!PyArray_CheckScalar(value)) return false;
-  for (int kind = 0; kind < kDTypes; ++kind) {
-    *t = static_cast<DType>(kind);
-    if (*t != DType::bf16 && reinterpret_cast<PyObject*>(Py_TYPE(value)) == scalar_class(*t)) return true;
-  }
-  return false;
-}
 
 bool convert_element(DType from, const char* data, DType t, unsigned char* bytes) {
   if (from == t) return std::memcpy(bytes, data, item_size(t)), true;
@@ -96,17 +91,12 @@ PyObject* converted_number(PyObject* value, DType t) {
                                                       : nullptr;
 }
 
-namespace {
-
-// Whether a float of 64 bits can be equal to the number: it is an integer of at most 53 bits, or another number.
-bool is_exact_as_float(PyObject* value) {
-  if (!PyLong_CheckExact(value)) return !PyArray_IsScalar(value, Integer);
+bool is_exact_as_double(PyObject* integer) {
+  constexpr long long kExact = 1LL << 53;
   int beyond = 0;
-  const long long n = PyLong_AsLongLongAndOverflow(value, &beyond);
-  return !beyond && n <= 1LL << 53 && n >= -(1LL << 53);
+  const long long n = PyLong_AsLongLongAndOverflow(integer, &beyond);
+  return !beyond && n <= kExact && n >= -kExact;
 }
-
-}  // namespace
 
 bool fits_float(double value) { return !(std::abs(value) > std::numeric_limits<float>::max()) || std::isinf(value); }
 
@@ -125,7 +115,10 @@ Array numbers_at_once(PyObject* const* values, const Dims& shape, DType t, int d
     if (!put_scalar("assign", number.ptr(), t, to)) return PyErr_Clear(), Array();
   }
   // Beside floats, NumPy makes floats of all numbers first.
-  if (truncates && is_integer(t) && !std::all_of(values, values + made.layout.size, is_exact_as_float)) return {};
+  const auto exact = [](PyObject* o) {
+    return PyLong_CheckExact(o) ? is_exact_as_double(o) : !PyArray_IsScalar(o, Integer);
+  };
+  if (truncates && is_integer(t) && !std::all_of(values, values + made.layout.size, exact)) return {};
   written_at_once(made);
   return made;
 }

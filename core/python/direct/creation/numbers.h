@@ -18,6 +18,8 @@ bool dtype_of_scalar(PyObject* value, DType* t);
 PyObject* converted_number(PyObject* value, DType t);
 // The same for an element of an array: puts it into `bytes`. False: not so.
 bool convert_element(DType from, const char* data, DType t, unsigned char* bytes);
+// Whether a Python integer is an exact 64-bit float because it has at most 53 bits.
+bool is_exact_as_double(PyObject* integer);
 // Whether a number converts to a 32-bit float without an overflow that must be reported.
 bool fits_float(double value);
 // Numbers as an array of dtype t and this shape. No storage: the dtype does not take one of them, or there is no memory

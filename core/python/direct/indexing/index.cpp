@@ -173,9 +173,7 @@ bool computes_in(DType t, PyObject* value, const Combine& combine) {
   }
   if (PyFloat_CheckExact(value)) return t == DType::f64 || t == DType::c128;
   if (!PyLong_CheckExact(value) || (t != DType::i64 && t != DType::f64 && t != DType::c128)) return false;
-  int beyond = 0;
-  long long n = PyLong_AsLongLongAndOverflow(value, &beyond);
-  return !beyond && n <= 1LL << 53 && n >= -(1LL << 53);
+  return is_exact_as_double(value);
 }
 
 // Whether one of the first entries of a list is a scalar, whose dtype determines that of the list's array.

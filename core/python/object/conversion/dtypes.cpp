@@ -77,6 +77,14 @@ PyObject* scalar_class(DType t) {
   return reinterpret_cast<PyObject*>(reinterpret_cast<PyArray_Descr*>(dtype_object(t))->typeobj);
 }
 
+bool dtype_of_class(PyObject* type, DType* t) {
+  for (int i = 0; i < kDTypes; ++i) {
+    *t = static_cast<DType>(i);
+    if (*t != DType::bf16 && type == scalar_class(*t)) return true;
+  }
+  return false;
+}
+
 DType dtype_of_typenum(int typenum, bool* known) {
   if (known) *known = true;
   if (typenum == NPY_LONGLONG) return DType::i64;

@@ -168,8 +168,7 @@ def _vectors(entries: tuple[Any, ...]) -> list[Any]:
     dtype, device, found = first.dtype, first.device, []
     for e in entries:
         if type(e) in _HELD.get(dtype.char, ()) and (dtype.char != "l" or -(2**63) <= e < 2**63):
-            fast = type(e) is float and dtype.char == "d"
-            e = _core.scalars((e,), dtype, device) if fast else asarray([e], dtype, device)
+            e = asarray([e], dtype, device)
         elif not isinstance(e, _core.Array) or e.ndim != 1 or e.dtype is not dtype or e.device is not device:
             return []
         found.append(e)
