@@ -152,6 +152,22 @@ class TestRunAhead:
         forerun.configure(memory_budget=8 * MB)
         assert taken_while_the_oldest_sleeps() <= 12 * MB
 
+    def test_refused_ops_start_once_there_is_room_beside_a_long_task(self, ahead):
+        """The oldest op is a task that waits for the program; others are refused memory at first."""
+        x = np.ones(3 * N)
+        x.wait()
+        go, begun = threading.Event(), threading.Event()
+        rescue = threading.Timer(30, go.set)
+        rescue.start()
+        task = host(lambda: (begun.set(), go.wait(), numpy.float32(3))[2], [], [((), "float32")])[0]
+        assert begun.wait(30)
+        with closed_gate():
+            totals = [np.sort(x * i).sum() for i in range(8)]
+        assert [total.item() for total in totals] == [3 * N * i for i in range(8)]
+        assert not go.is_set()  # the timer has not released it
+        go.set(), rescue.cancel()
+        assert task.item() == 3
+
     def test_budget_below_one_array_is_no_obstacle(self, ahead):
         forerun.configure(memory_budget=1)
         x = np.ones(N)

@@ -35,12 +35,12 @@ size_t frees(Op& op, bool read, size_t* written = nullptr) {
 void MemoryBudget::planned(Op* op, bool on_files) {
   for (int i = 0; on_files && i < op->n_access; ++i) op->files += op->access(i).storage->charged();
   files_ += op->files;
-  order_.push_back(op);
+  order_.push_back(op), ++listed_;
   unstarted_demand_ += op->wants = needs(*op);
 }
 
 void MemoryBudget::take_out(Op* op) {
-  order_.remove(op);
+  order_.remove(op), --listed_;
   ahead_ -= op->ahead, freed_early_ -= op->freed;
   done_.push_back(op);
 }
@@ -86,11 +86,10 @@ bool MemoryBudget::admits(Op& op) {
   size_t transient = 0;
   frees(op, false, &transient);
   if (transient == want) return true;  // nothing reads it: it is freed as soon as it is written
-  // The complete check is not repeated before half of the older ops have ended.
-  uint64_t front = order_.front()->seq;
-  if (front < op.recheck_at) return false;
+  // The complete check is not repeated before half as many ops have ended as are listed, while one runs that will end.
+  if (ended_ < op.recheck_at && running > tasks) return false;
   if (fits(op)) return true;
-  op.recheck_at = front + (op.seq - front) / 2;
+  op.recheck_at = ended_ + (listed_ + 1) / 2;
   return false;
 }
 
@@ -169,7 +168,7 @@ void MemoryBudget::ends(Op& op) {
     --running, tasks -= op.may_wait();
   else
     unstarted_demand_ -= op.wants;
-  op.ended = true;
+  op.ended = true, ++ended_;
   files_ -= op.files;
   freed_early_ += op.freed;
   if (op.next_planned && op.next_planned->ended) merge_next(&op);

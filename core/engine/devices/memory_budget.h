@@ -86,6 +86,8 @@ class MemoryBudget {
   // had taken, one after the other, its `freed` the memory released after that peak. So however long the oldest op
   // takes, the list has at most two entries for each op that has not ended.
   TwoWayList<Op, &Op::before_planned, &Op::next_planned> order_;
+  size_t listed_ = 0;                     // entries of the list
+  uint64_t ended_ = 0;                    // ops that have ended
   IntrusiveList<Op, &Op::next_in> done_;  // to be freed
   size_t files_ = 0;                      // bytes that planned ops on files read or write and that have not ended
   size_t unstarted_demand_ = 0;  // bytes that planned ops want that have not started: at least as many as they will

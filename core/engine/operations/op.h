@@ -143,7 +143,7 @@ class Op {
   size_t wants = 0;                             // bytes that its outputs lacked when it was planned
   size_t freed = 0;                             // bytes that were freed when it ended
   size_t files = 0;         // bytes that it reads or writes, if its queue is the one for files; counted by its budget
-  uint64_t recheck_at = 0;  // refused by the budget: until the oldest op has this number
+  uint64_t recheck_at = 0;  // refused by the budget: until so many ops have ended, or only tasks run
   uint64_t refused_after = UINT64_MAX;  // the number of ended ops when it was last refused memory,
   size_t refused_beside = 0;            // and the bytes that were occupied then
   int64_t n_tiles = 1, tiles_left = 0;
