@@ -147,15 +147,18 @@ def late_imports(root: Path) -> str:
     return str(sum(found.late for found in found_imports(root)))
 
 
-def hints(root: Path) -> Iterator[tuple[str, ast.expr | None]]:
-    """Yield the annotation of every parameter and result in src; self and cls have no annotation."""
+@cache
+def hints(root: Path) -> list[tuple[str, ast.expr | None]]:
+    """Return the annotation of every parameter and result in src; self and cls have no annotation."""
+    found: list[tuple[str, ast.expr | None]] = []
     for path in modules(root).values():
         for node in ast.walk(parsed(path)):
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 a = node.args
                 named = [*a.posonlyargs, *a.args, *a.kwonlyargs, *filter(None, (a.vararg, a.kwarg))]
-                yield from (("parameter", x.annotation) for x in named if x.arg not in ("self", "cls"))
-                yield "result", node.returns
+                found += [("parameter", x.annotation) for x in named if x.arg not in ("self", "cls")]
+                found.append(("result", node.returns))
+    return found
 
 
 def share_of_any(kind: str, public: bool = False) -> Callable[[Path], str]:
@@ -191,14 +194,17 @@ def public_functions(node: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunct
             yield each
 
 
-def public_hints(root: Path) -> Iterator[tuple[str, ast.expr | None]]:
-    """Yield the annotations of public functions, without those of `*args` and `**kwargs`."""
+@cache
+def public_hints(root: Path) -> list[tuple[str, ast.expr | None]]:
+    """Return the annotations of public functions, without those of `*args` and `**kwargs`."""
+    found: list[tuple[str, ast.expr | None]] = []
     for path in modules(root).values():
         if is_public(path.relative_to(root / "src" / "forerun").as_posix()):
             for node in public_functions(parsed(path)):
                 named = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
-                yield from (("parameter", x.annotation) for x in named if x.arg not in ("self", "cls"))
-                yield "result", node.returns
+                found += [("parameter", x.annotation) for x in named if x.arg not in ("self", "cls")]
+                found.append(("result", node.returns))
+    return found
 
 
 def longest_file(folder: str, kind: str) -> Callable[[Path], str]:

@@ -12,6 +12,7 @@ Memory is sequentially consistent. Fields hold hashable values: numbers, strings
 
 from __future__ import annotations
 
+import gc
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -354,4 +355,10 @@ class Checker:
 
 def check(model: Model, most: int = 2_000_000) -> Result:
     """Visit every state of a model, at most so many."""
-    return Checker(model, most).run()
+    collects = gc.isenabled()
+    gc.disable()  # states are kept until the end, and hold no cycles
+    try:
+        return Checker(model, most).run()
+    finally:
+        if collects:
+            gc.enable()

@@ -23,7 +23,7 @@ from stress.fuzz.steps import Machine
 from tests.support.paths import ROOT
 
 SEEDS = sorted((ROOT / "stress" / "fuzz" / "seeds").glob("*.json"))
-RUNS = int(os.environ.get("EXAMPLES", "12"))  # of random programs, PROGRAMS each; `make fuzz` has thousands
+RUNS = int(os.environ.get("EXAMPLES", "8"))  # of random programs, PROGRAMS each; `make fuzz` has thousands
 PROGRAMS = 15
 BOUND = 300  # programs in which a fault is found
 

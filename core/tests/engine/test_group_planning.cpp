@@ -134,7 +134,7 @@ std::vector<std::vector<uint64_t>> run(const Steps& program, uint32_t round, siz
 }  // namespace
 
 int main(int argc, char** argv) {
-  const uint32_t rounds = argc > 1 ? std::atoi(argv[1]) : kSanitized ? 10 : 40;
+  const uint32_t rounds = argc > 1 ? std::atoi(argv[1]) : kSanitized ? 5 : 40;
   Engine& engine = Engine::get();
   use_cpu_workers(engine);
   auto trim = std::exchange(engine.executor.trim, {});

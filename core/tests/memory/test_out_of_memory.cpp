@@ -78,7 +78,7 @@ int64_t each_once(uint32_t seed, bool traced, int64_t step) {
 
 int main(int argc, char** argv) {
   int rounds = argc > 1 ? std::atoi(argv[1]) : kSanitized ? 4 : 20;
-  int64_t step = kSanitized ? 7 : 1;
+  int64_t step = kSanitized ? 11 : 1;
   outside = true;
   Engine& engine = Engine::get();
   use_cpu_workers(engine);
