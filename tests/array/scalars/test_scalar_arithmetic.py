@@ -22,9 +22,10 @@ VALUES: dict[str, list[Any]] = {
     "float32": [-2.5, 0.0, 0.1, float("inf")],
     "float64": [-7.25, -0.0, 0.1, 1e300, float("nan")],
     "complex64": [1.5 - 2j],
+    "complex128": [-0.3 + 2j, complex("inf")],
 }
 OTHERS: list[Any] = [
-    *(2, -3, 0, 64, 300, 2**53 + 1, 2**60 + 2**36 + 1, 2**63, 0.5, -1.25, 1e300, True),
+    *(2, -3, 0, 64, 300, 2**53 + 1, 2**60 + 2**36 + 1, 2**63, 0.5, -1.25, 1e300, True, 1j, -2.5 + 0.1j),
     *(numpy.float64(1.5), numpy.float32(0.1), numpy.int64(-4)),
 ]
 BINARY: dict[str, Callable[[Any, Any], Any]] = {
@@ -115,6 +116,8 @@ def test_one_operand(ahead: str, name: str) -> None:
         lambda x, i, b: x**0.5,
         lambda x, i, b: x**2,
         lambda x, i, b: -i,
+        lambda x, i, b: -1j * x,
+        lambda x, i, b: x + (1 - 2j),
     ],
 )
 def test_results_are_ready(ahead: str, call: Callable[..., Any]) -> None:
@@ -122,7 +125,7 @@ def test_results_are_ready(ahead: str, call: Callable[..., Any]) -> None:
     try:
         x, i, b = np.array([2.5])[0], np.array([7])[0], np.array([True])[0]
         before = _core.stats()
-        assert float(call(x, i, b)) == float(call(2.5, 7, True))
+        assert complex(call(x, i, b)) == complex(call(2.5, 7, True))
         after = _core.stats()
         issued = after["issued"] - before["issued"]
         assert issued == after["at_once"] - before["at_once"] > 0  # such operations are counted as issued as well

@@ -76,7 +76,8 @@ CALLS = (
 )  # fmt: skip
 VIEWS = (
     "expand_dims(x, 0)", "expand_dims(A, -1)", "expand_dims(x, 3)", "squeeze(A[:, :1])", "squeeze(A[:1], 0)",
-    "squeeze(A, 0)", "moveaxis(A, 0, 1)", "moveaxis(A, 0, 2)", "swapaxes(T, 0, -1)", "swapaxes(A, 0, 2)",
+    "squeeze(A, 0)", "moveaxis(A, 0, 1)", "moveaxis(A, 0, 2)", "rollaxis(A, 2)", "rollaxis(A, -1, 1)",
+    "rollaxis(A, 0, 3)", "swapaxes(T, 0, -1)", "swapaxes(A, 0, 2)",
     "atleast_1d(x)", "atleast_2d(x)", "atleast_2d(A)", "atleast_3d(x)", "atleast_3d(T)", "flip(x)", "flip(A, 0)",
     "flip(x[::2])", "fliplr(A)", "fliplr(x)", "flipud(T)", "rot90(A)", "rot90(A, -1)", "rot90(T, 2)", "diagonal(A)",
     "diagonal(T, 1)", "diagonal(A, -2, 1, 0)", "real(x)", "real(T)",

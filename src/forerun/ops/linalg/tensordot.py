@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from ...typing import Array, ArrayLike, Out
 
 __all__ = ["dot", "vdot", "inner", "outer", "tensordot", "kron", "multi_dot"]
+
+Extents = tuple[int, ...]
 
 
 def _matmul_da(g: Array, b: Array, inputs: Sequence[Array], ta: bool, tb: bool) -> Array:
@@ -161,9 +164,11 @@ def inner(a: ArrayLike, b: ArrayLike) -> Array:
     a, b = matmul_pair(a, b, "inner")
     if a.ndim == 0 or b.ndim == 0:
         return a * b
-    if a.ndim == b.ndim == 1:
-        return _matmul(a, b)
-    return _core.as_scalar(tensordot(a, b, ((-1,), (-1,))))
+    if a.ndim > 2 or b.ndim > 2:
+        return tensordot(a, b, ((-1,), (-1,)))
+    if a.shape[-1] != b.shape[-1]:
+        raise ValueError(f"inner: the last axes must have one extent, got shapes {a.shape} and {b.shape}")
+    return _matmul(a, b, False, True) if a.ndim == b.ndim == 2 else _matmul(*((b, a) if b.ndim == 2 else (a, b)))
 
 
 def outer(a: ArrayLike, b: ArrayLike, out: Out = None) -> Array:
@@ -193,18 +198,58 @@ def outer(a: ArrayLike, b: ArrayLike, out: Out = None) -> Array:
     return write_out("outer", reshape(a, -1)[:, None] * reshape(b, -1), out)
 
 
-def _contracted(a: Array, b: Array, axes: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _contracted(a: Extents, b: Extents, axes: Any) -> tuple[Extents, Extents]:
+    least = min(len(a), len(b))
     if is_whole(axes):
         n = int(axes)
-        if not 0 <= n <= min(a.ndim, b.ndim):
-            raise numpy.exceptions.AxisError(f"tensordot: axes must be between 0 and {min(a.ndim, b.ndim)}, got {n}")
-        left, right = tuple(range(a.ndim - n, a.ndim)), tuple(range(n))
+        if not 0 <= n <= least:
+            raise numpy.exceptions.AxisError(f"tensordot: axes must be between 0 and {least}, got {n}")
+        left, right = tuple(range(len(a) - n, len(a))), tuple(range(n))
     else:
         one, other = (extents_of("tensordot", "axes", x) for x in axes)
-        left, right = axes_of("tensordot", one, a.ndim), axes_of("tensordot", other, b.ndim)
-    if len(left) != len(right) or any(a.shape[i] != b.shape[j] for i, j in zip(left, right)):
-        raise ValueError(f"tensordot: summed axes must have one extent, got {a.shape} and {b.shape} over {axes}")
+        left, right = axes_of("tensordot", one, len(a)), axes_of("tensordot", other, len(b))
+    if len(left) != len(right) or any(a[i] != b[j] for i, j in zip(left, right)):
+        raise ValueError(f"tensordot: summed axes must have one extent, got {a} and {b} over {axes}")
     return left, right
+
+
+class _AsMatrix(NamedTuple):
+    """How an operand of `tensordot` becomes a matrix."""
+
+    order: Extents | None  # of its axes; None: they stay as they are
+    shape: Extents | None  # None: it has this shape
+
+    def of(self, x: Array) -> Array:
+        if self.order is not None:
+            x = transpose(x, self.order)
+        return x if self.shape is None else reshape(x, self.shape)
+
+
+def _as_matrix(extents: Extents, rows: list[int], columns: list[int]) -> _AsMatrix:
+    order = (*rows, *columns)
+    shape = tuple(math.prod(extents[i] for i in axes) for axes in (rows, columns))
+    in_order = order == tuple(range(len(extents)))
+    return _AsMatrix(None if in_order else order, None if len(rows) == len(columns) == 1 else shape)
+
+
+@functools.lru_cache(1024)
+def _plan(a: Extents, b: Extents, axes: Any) -> tuple[_AsMatrix, _AsMatrix, Extents | None]:
+    """Return how operands of some shapes become matrices, and the shape of the result unless it is their product's."""
+    left, right = _contracted(a, b, axes)
+    keep_a, keep_b = [i for i in range(len(a)) if i not in left], [i for i in range(len(b)) if i not in right]
+    shape = (*(a[i] for i in keep_a), *(b[i] for i in keep_b))
+    matrices = _as_matrix(a, keep_a, list(left)), _as_matrix(b, list(right), keep_b)
+    return *matrices, None if len(keep_a) == len(keep_b) == 1 else shape
+
+
+def _constant(axes: Any) -> Any:
+    """Return the axes of `tensordot` as ints and tuples of ints, or None if there is anything else."""
+    if type(axes) is int:
+        return axes
+    if not isinstance(axes, (list, tuple)):
+        return None
+    found = tuple((x,) if type(x) is int else tuple(x) if isinstance(x, (list, tuple)) else (None,) for x in axes)
+    return found if all(type(i) is int for x in found for i in x) else None
 
 
 def tensordot(a: ArrayLike, b: ArrayLike, axes: int | Sequence[Any] = 2) -> Array:
@@ -236,13 +281,11 @@ def tensordot(a: ArrayLike, b: ArrayLike, axes: int | Sequence[Any] = 2) -> Arra
     (2, 5)
     """
     a, b = matmul_pair(a, b, "tensordot")
-    left, right = _contracted(a, b, axes)
-    keep_a = [i for i in range(a.ndim) if i not in left]
-    keep_b = [i for i in range(b.ndim) if i not in right]
-    n = math.prod(a.shape[i] for i in left)
-    rows = reshape(transpose(a, [*keep_a, *left]), (math.prod(a.shape[i] for i in keep_a), n))
-    columns = reshape(transpose(b, [*right, *keep_b]), (n, math.prod(b.shape[i] for i in keep_b)))
-    return reshape(_matmul(rows, columns), (*(a.shape[i] for i in keep_a), *(b.shape[i] for i in keep_b)))
+    constant = _constant(axes)  # others, such as arrays, are not kept
+    plan = _plan.__wrapped__(a.shape, b.shape, axes) if constant is None else _plan(a.shape, b.shape, constant)
+    rows, columns, shape = plan
+    product = _matmul(rows.of(a), columns.of(b))
+    return product if shape is None else reshape(product, shape)
 
 
 def kron(a: ArrayLike, b: ArrayLike) -> Array:

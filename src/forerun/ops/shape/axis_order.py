@@ -136,6 +136,7 @@ def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> Array:
     return transpose(x, order)
 
 
+@view_of_numpy(numpy.rollaxis, "a axis start", "akk")
 def rollaxis(a: ArrayLike, axis: int, start: int = 0) -> Array:
     """Return a view with `axis` moved until it lies before axis `start`; prefer `moveaxis`.
 
