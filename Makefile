@@ -19,7 +19,7 @@ SUITE_COMMIT := 55fcc60179efa2680ddd6cd926ddf17b83530e2b
 unexport PYTHONDONTWRITEBYTECODE
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: tour test newest browser standard clients adapters ranks openmpi frontends free-threaded suites model faults load soak fuzz bench bench-own docs figures plugins gpu-tests card-tests gpu-suite gpu-overlap gpu-compile lint workflows tsan asan aarch64 wheels newcomer portability develop clean
+.PHONY: tour test newest browser standard clients adapters ranks openmpi frontends free-threaded suites model faults load soak fuzz bench bench-own docs figures plugins gpu-tests card-tests gpu-suite gpu-overlap gpu-compile lint workflows tsan asan tsan-build asan-build aarch64 wheels newcomer portability develop clean
 
 tour: $(BUILT)  ## the experiments of the two chapters, measured on this machine
 	$(BIN)/forerun tour
@@ -160,9 +160,11 @@ workflows:  ## GitHub's workflows by actionlint
 model: $(BUILT)  ## the models of the hand-overs between threads: states, and the fault of each mutant
 	$(BIN)/python -m verification.run $(ARGS)
 
-tsan asan: $(TOOLS)  ## the core's stress tests under a sanitizer
-	$(BIN)/cmake --preset $@ -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja
-	$(BIN)/cmake --build --preset $@
+tsan-build asan-build: %-build: $(TOOLS)
+	$(BIN)/cmake --preset $* -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja
+	$(BIN)/cmake --build --preset $*
+
+tsan asan: %: %-build  ## the core's stress tests under a sanitizer
 	$(BIN)/ctest --preset $@
 
 # Needs g++-aarch64-linux-gnu and qemu-user.

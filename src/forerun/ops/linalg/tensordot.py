@@ -6,7 +6,8 @@ import functools
 import itertools
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -213,7 +214,8 @@ def _contracted(a: Extents, b: Extents, axes: Any) -> tuple[Extents, Extents]:
     return left, right
 
 
-class _AsMatrix(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _AsMatrix:
     """How an operand of `tensordot` becomes a matrix."""
 
     order: Extents | None  # of its axes; None: they stay as they are
