@@ -9,7 +9,7 @@ from typing import Any
 import numpy
 import pytest
 
-from forerun import autograd, np
+from forerun import autograd, np, npx
 from tests.support.comparison.bits import same_bits
 from tests.support.comparison.outcomes import outcome
 from tests.support.comparison.random_indices import assert_same_outcome
@@ -134,6 +134,15 @@ def test_rows_count_numbers_of_a_higher_kind() -> None:
     assert np.r_[np.array(F4[0]), 2j].dtype == "complex64"
     assert np.r_[np.array([True]), 2].dtype == "int64"
     assert np.r_[1, 2.5].dtype == "float32"
+
+
+@pytest.mark.parametrize("dtype", ["bool", *"bBhHiIlL", *"efdFD"])
+@pytest.mark.parametrize("number", [True, 1, -1, 300, 2**40, 2.5, float("nan"), 1j], ids=repr)
+def test_numbers_beside_a_vector(dtype: str, number: Any) -> None:
+    npx.set_np(dtype=True)
+    vector = numpy.array([1, 0, 1], dtype)
+    expected = outcome(lambda: numpy.r_[0, vector, number])
+    assert_same_outcome(outcome(lambda: np.r_[0, np.array(vector), number]), expected)
 
 
 def test_slices_as_objects() -> None:

@@ -156,7 +156,13 @@ class _Row:
 
 
 _NUMBERS = (bool, int, float, complex)
-_HELD = {"?": (bool,), "l": (bool, int), "d": (bool, int, float), "D": _NUMBERS}  # numbers that do not change a dtype
+_HELD: dict[str, tuple[type, ...]] = {  # by dtype, the classes of numbers that do not change it
+    "?": (bool,),
+    **dict.fromkeys("bBhHiIlL", (bool, int)),
+    **dict.fromkeys("fd", (bool, int, float)),
+    **dict.fromkeys("FD", _NUMBERS),
+}
+_ENDS = {char: (int(numpy.iinfo(char).min), int(numpy.iinfo(char).max)) for char in "bBhHiIlL"}  # of integers
 _ROW, _COLUMNS = (0, 1, -1), (-1, 2, 0)  # as r_ and c_ put together
 
 
@@ -166,8 +172,9 @@ def _vectors(entries: tuple[Any, ...]) -> list[Any]:
     if first is None:
         return []
     dtype, device, found = first.dtype, first.device, []
+    held, (least, most) = _HELD.get(dtype.char, ()), _ENDS.get(dtype.char, _ENDS["l"])
     for e in entries:
-        if type(e) in _HELD.get(dtype.char, ()) and (dtype.char != "l" or -(2**63) <= e < 2**63):
+        if type(e) in held and (type(e) is not int or least <= e <= most):
             e = asarray([e], dtype, device)
         elif not isinstance(e, _core.Array) or e.ndim != 1 or e.dtype is not dtype or e.device is not device:
             return []
