@@ -11,6 +11,7 @@
 #include "array/array.h"
 #include "cpu/loops/item.h"
 #include "engine/engine.h"
+#include "python/dispatch/loops/promotion.h"
 #include "python/dispatch/loops/scalar_loops.h"
 #include "python/dispatch/operator_table.h"
 #include "python/numpy_api.h"
@@ -135,13 +136,6 @@ class Number {
 
 bool is_double(DType t) { return t == DType::f64 || t == DType::c128; }
 
-// The dtype of a complex number and another one, or of floats of 4 and 8 bytes.
-DType wider(DType a, DType b) {
-  const bool wide = is_double(a) || is_double(b);
-  if (is_complex(a) || is_complex(b)) return wide ? DType::c128 : DType::c64;
-  return wide ? DType::f64 : DType::f32;
-}
-
 // Casts both to the dtype of the calculation. False: an operation must determine it.
 bool promote(Number& a, Number& b) {
   if (a.dtype == b.dtype && a.weak == b.weak) return true;
@@ -151,14 +145,14 @@ bool promote(Number& a, Number& b) {
     if (weak.dtype == DType::f64 && is_integer(strong.dtype))
       return default_float == DType::f64 && strong.cast(DType::f64);
     if (is_complex(weak.dtype) && (strong.dtype == DType::f32 || strong.dtype == DType::f64)) {
-      const DType to = strong.dtype == DType::f32 ? DType::c64 : DType::c128;
+      const DType to = promote(strong.dtype, DType::c64);
       return weak.cast(to) && strong.cast(to);
     }
     return weak.cast(strong.dtype);
   }
   auto has_4_or_8 = [](DType t) { return t == DType::f32 || t == DType::c64 || is_double(t); };
   if (has_4_or_8(a.dtype) && has_4_or_8(b.dtype)) {
-    const DType to = wider(a.dtype, b.dtype);
+    const DType to = promote(a.dtype, b.dtype);
     return a.cast(to) && b.cast(to);
   }
   auto is_wide = [](DType t) { return t == DType::i64 || is_double(t); };
