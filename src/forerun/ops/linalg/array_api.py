@@ -10,7 +10,8 @@ from ..reduce.reduction import sum as sum_
 from ..shape.axis_order import matrix_transpose
 from .cross import cross as _cross
 from .matmul import matmul, vecdot
-from .tensordot import matmul_pair, multi_dot, tensordot
+from .product import matmul_pair
+from .tensordot import multi_dot, tensordot
 
 if TYPE_CHECKING:
     from ...typing import Array, ArrayLike, DTypeLike

@@ -12,7 +12,7 @@ from ..create.fill import zeros
 from ..shape.axis_order import moveaxis
 from ..shape.broadcast import broadcast_arrays
 from ..shape.join import concatenate, stack
-from .tensordot import matmul_pair
+from .product import matmul_pair
 
 if TYPE_CHECKING:
     from ...typing import Array, ArrayLike

@@ -11,13 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from .._base.convert import as_dtype, asarrays, cast, check_choice, is_array, promote, write_out
-from ..elementwise.arithmetic import multiply
-from ..index.diagonal import diagonal
-from ..reduce.reduction import sum as sum_
-from ..shape.axis_order import transpose
-from ..shape.broadcast import broadcast_to
-from ..shape.reshape import reshape
-from .tensordot import _matmul, dot
+from .contraction import Contraction
 
 if TYPE_CHECKING:
     from ...typing import Array, ArrayLike, DTypeLike, Out
@@ -74,7 +68,7 @@ def _read(subscripts: str, shapes: tuple[tuple[int, ...], ...]) -> tuple[tuple[L
 
 def _parse(subscripts: str, shapes: Sequence[tuple[int, ...]]) -> tuple[list[Labels], Labels]:
     """Labels of each operand and of the result."""
-    left, arrow, result = subscripts.partition("->")
+    left, arrow, result = subscripts.replace(" ", "").partition("->")
     terms = left.split(",")
     if len(terms) != len(shapes):
         raise ValueError(f"einsum: subscripts must name {len(shapes)} operands, got {subscripts!r}")
@@ -110,70 +104,7 @@ def _extents(terms: Sequence[Labels], shapes: Sequence[tuple[int, ...]]) -> dict
 # --- planning -------------------------------------------------------------------------------------
 
 
-class _Program:
-    """The calls that contract operands of some shapes: recorded once, and then run with the arrays.
-
-    Arrays are numbers in it: first the operands, then the results of the calls.
-    """
-
-    def __init__(self, shapes: Sequence[tuple[int, ...]]) -> None:
-        self.shapes = list(shapes)
-        self._calls: list[tuple[Any, tuple[int, ...], tuple[Any, ...]]] = []
-
-    def run(self, arrays: Sequence[Any]) -> Any:
-        """Return the last result, or the only operand if there are no calls."""
-        values = list(arrays)
-        for function, operands, args in self._calls:
-            values.append(function(*[values[i] for i in operands], *args))
-        return values[-1]
-
-    def transposed(self, x: int, order: Sequence[int], *, always: bool = False) -> int:
-        shape = self.shapes[x]
-        if list(order) == list(range(len(shape))) and not always:
-            return x
-        return self._add(tuple(shape[i] for i in order), transpose, x, args=(tuple(order),))
-
-    def reshaped(self, x: int, shape: tuple[int, ...]) -> int:
-        return x if self.shapes[x] == shape else self._add(shape, reshape, x, args=(shape,))
-
-    def repeated(self, x: int, shape: tuple[int, ...]) -> int:
-        return x if self.shapes[x] == shape else self._add(shape, broadcast_to, x, args=(shape,))  # read-only
-
-    def diagonal(self, x: int, i: int, j: int) -> int:
-        shape = self.shapes[x]
-        rest = tuple(n for k, n in enumerate(shape) if k not in (i, j))
-        return self._add((*rest, shape[i]), diagonal, x, args=(0, i, j))
-
-    def summed(self, x: int, axes: tuple[int, ...]) -> int:
-        rest = tuple(n for i, n in enumerate(self.shapes[x]) if i not in axes)
-        return self._add(rest, _sum_over, x, args=(axes,)) if axes else x
-
-    def multiplied(self, a: int, b: int) -> int:
-        return self._add(numpy.broadcast_shapes(self.shapes[a], self.shapes[b]), multiply, a, b)
-
-    def matmul(self, a: int, b: int) -> int:
-        return self._add((*self.shapes[a][:-1], self.shapes[b][-1]), _matmul, a, b)
-
-    def item(self, x: int) -> int:
-        return self._add((), _item, x)
-
-    def _add(self, shape: tuple[int, ...], function: Any, *operands: int, args: tuple[Any, ...] = ()) -> int:
-        self._calls.append((function, operands, args))
-        self.shapes.append(shape)
-        return len(self.shapes) - 1
-
-
-def _sum_over(x: Array, axes: tuple[int, ...]) -> Array:
-    if x.dtype.char in "fdFD":  # whose sums have their dtype
-        return sum_(x, axes[0] if len(axes) == 1 else axes)
-    return sum_(x, axes, dtype=x.dtype)
-
-
-def _item(x: Array) -> Any:
-    return reshape(x, ())[()]
-
-
-def _reduced(p: _Program, x: int, labels: Labels, needed: set[Label]) -> tuple[int, Labels]:
+def _reduced(p: Contraction, x: int, labels: Labels, needed: set[Label]) -> tuple[int, Labels]:
     """Take diagonals for repeated labels of x, and sum over axes whose labels are not needed further."""
     for c in dict.fromkeys(labels):
         while labels.count(c) > 1:
@@ -185,7 +116,7 @@ def _reduced(p: _Program, x: int, labels: Labels, needed: set[Label]) -> tuple[i
     return x, tuple(c for c in labels if c in needed)
 
 
-def _arranged(p: _Program, x: int, labels: Labels, extents: dict[Label, int], *groups: Sequence[Label]) -> int:
+def _arranged(p: Contraction, x: int, labels: Labels, extents: dict[Label, int], *groups: Sequence[Label]) -> int:
     """Return x with its axes in groups; all but the first group become one axis each."""
     x = p.transposed(x, [labels.index(c) for group in groups for c in group])
     x = p.repeated(x, tuple(extents[c] for group in groups for c in group))
@@ -193,17 +124,17 @@ def _arranged(p: _Program, x: int, labels: Labels, extents: dict[Label, int], *g
     return p.reshaped(x, (*first, *(math.prod(extents[c] for c in g) for g in groups[1:])))
 
 
-def _beside(p: _Program, x: int, labels: Labels, every: Labels) -> int:
+def _beside(p: Contraction, x: int, labels: Labels, every: Labels) -> int:
     """Return x with one axis for each label of `every`."""
     shape = p.shapes[x]
     laid = p.transposed(x, [labels.index(c) for c in every if c in labels])
     return p.reshaped(laid, tuple(shape[labels.index(c)] if c in labels else 1 for c in every))
 
 
-def _product(p: _Program, a: int, la: Labels, b: int, lb: Labels, needed: set[Label]) -> tuple[int, Labels]:
+def _product(p: Contraction, a: int, la: Labels, b: int, lb: Labels, needed: set[Label]) -> tuple[int, Labels]:
     """Return the product of two operands, summed over labels that only they have.
 
-    It is a product of stacked matrices, or of elements where these would be vectors.
+    It is a product of matrices or vectors, or of stacked matrices; of elements where a stack would be of vectors.
     """
     extents = _extents((la, lb), (p.shapes[a], p.shapes[b]))
     shared = [c for c in la if c in lb]
@@ -214,13 +145,15 @@ def _product(p: _Program, a: int, la: Labels, b: int, lb: Labels, needed: set[La
         kept = len(every) - len(summed)
         whole = p.multiplied(_beside(p, a, la, every), _beside(p, b, lb, every))
         return p.summed(whole, tuple(range(kept, len(every)))), every[:kept]
-    left = _arranged(p, a, la, extents, batch, rows, summed)
-    right = _arranged(p, b, lb, extents, batch, summed, columns)
+    left = _arranged(p, a, la, extents, batch, *([rows] if batch or rows else []), summed)
+    right = _arranged(p, b, lb, extents, batch, summed, *([columns] if batch or columns else []))
     labels = (*batch, *rows, *columns)
     return p.reshaped(p.matmul(left, right), tuple(extents[c] for c in labels)), labels
 
 
-def _contracted(p: _Program, arrays: Sequence[int], terms: Sequence[Labels], needed: set[Label]) -> tuple[int, Labels]:
+def _contracted(
+    p: Contraction, arrays: Sequence[int], terms: Sequence[Labels], needed: set[Label]
+) -> tuple[int, Labels]:
     """Contract operands from left to right, down to the labels that are needed."""
     done, labels = -1, ()  # type: tuple[int, Labels]
     for k, (x, term) in enumerate(zip(arrays, terms)):
@@ -232,10 +165,10 @@ def _contracted(p: _Program, arrays: Sequence[int], terms: Sequence[Labels], nee
 
 
 @functools.lru_cache(1024)
-def _program(subscripts: str, path: tuple[tuple[int, ...], ...], *shapes: tuple[int, ...]) -> _Program:
+def _program(subscripts: str, path: tuple[tuple[int, ...], ...], *shapes: tuple[int, ...]) -> Contraction:
     """Return the program for an expression. At each step of the path the product of some operands goes to the end."""
     read, result = _read(subscripts, shapes)
-    p, arrays, terms, needed = _Program(shapes), list(range(len(shapes))), list(read), set(result)
+    p, arrays, terms, needed = Contraction(shapes), list(range(len(shapes))), list(read), set(result)
     for step in path:
         places = sorted(step, reverse=True)
         some = [(arrays.pop(i), terms.pop(i)) for i in places][::-1]
@@ -275,61 +208,16 @@ def _common(arrays: Sequence[Any], dtype: Any, casting: Any) -> list[Any]:
     return [x if x.dtype == want else cast(x, want) for x in arrays]
 
 
-@functools.lru_cache(1024)
-def _plan(subscripts: str) -> Any:
-    """Return the plan of an expression that a single function computes, else None.
-
-    ("sum", number of axes, the axis) or ("dot", axes of each operand, whether to turn each).
-    """
-    left, arrow, result = subscripts.replace(" ", "").partition("->")
-    terms = left.split(",")
-    if not arrow:
-        result = "".join(sorted(c for c in left if c != "," and left.count(c) == 1))
-    if "." in left or any(len(set(t)) < len(t) for t in (*terms, result)):
-        return None
-    if len(terms) == 1:
-        gone = [i for i, c in enumerate(left) if c not in result]
-        whole = len(gone) == 1 and left.replace(left[gone[0]], "") == result
-        return ("sum", len(left), gone[0]) if whole else None
-    shared = set(terms[0]) & set(terms[-1])
-    if len(terms) > 2 or len(shared) != 1 or not all(1 <= len(t) <= 2 for t in terms):
-        return None
-    (k,) = shared
-    rows, columns = (t.replace(k, "") for t in terms)
-    if k in result or result != rows + columns:
-        return None
-    return "dot", len(terms[0]), len(terms[1]), terms[0] != rows + k, terms[1] != k + columns
-
-
 def _plain(*operands: Any) -> Array | None:
-    """Return sums over one axis, and products of matrices and vectors, by the functions for these; and other sums of
-    floats of one dtype.
-
-    None: something else.
-    """
-    arrays = all(is_array(x) or type(x) is numpy.ndarray for x in operands[1:])
-    if not operands or type(operands[0]) is not str or not arrays:
+    """Return the sum of products of arrays of one dtype by subscripts that are text; None: something else is given."""
+    if len(operands) < 2 or type(operands[0]) is not str:
         return None
-    plan = _plan(operands[0])
-    if plan is None:
-        dtypes = {x.dtype for x in operands[1:]}
-        if len(dtypes) != 1 or dtypes.pop().kind not in "fc":
+    subscripts, *arrays = operands
+    for x in arrays:
+        if not is_array(x) or x.dtype != arrays[0].dtype:
             return None
-        done: Array = _program(operands[0].replace(" ", ""), (), *[x.shape for x in operands[1:]]).run(operands[1:])
-        return done
-    if plan[0] == "sum":
-        _, ndim, axis = plan
-        x: Any = operands[1] if len(operands) == 2 else None
-        plain = x is not None and x.ndim == ndim and x.dtype.kind in "fc" and x.size
-        return sum_(x, axis) if plain else None
-    if len(operands) != 3:
-        return None
-    _, axes_a, axes_b, transpose_a, transpose_b = plan
-    a, b = operands[1:]
-    if a.ndim != axes_a or b.ndim != axes_b or a.dtype != b.dtype or a.dtype.kind != "f":
-        return None
-    a, b = (a.T if transpose_a else a), (b.T if transpose_b else b)
-    return dot(a, b) if a.shape[-1] == b.shape[0] and a.size and b.size else None
+    done: Array = _program(subscripts, (), *[x.shape for x in arrays]).run(arrays)
+    return done
 
 
 def einsum(

@@ -18,8 +18,8 @@ from ..elementwise.arithmetic import not_equal
 from ..reduce.reduction import any as any_
 from .lapack import adjoint, half_hermitian, inexact, matrices, stacked, work
 from .matmul import matmul
+from .product import matmul_pair
 from .svd_qr import _svdvals_grad
-from .tensordot import matmul_pair
 
 if TYPE_CHECKING:
     from types import EllipsisType

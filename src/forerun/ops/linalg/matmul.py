@@ -16,7 +16,7 @@ from ..reduce.reduction import sum as sum_
 from ..shape.axis_order import moveaxis
 from ..shape.broadcast import broadcast_to
 from ..shape.reshape import expand_dims
-from .tensordot import _matmul, matmul_pair
+from .product import matmul_pair, matrix_product
 
 if TYPE_CHECKING:
     from ...typing import Array, ArrayLike, Axis, DTypeLike, Out
@@ -34,11 +34,11 @@ def _vecdot(a: Array, b: Array) -> Array:
 
 
 def _matvec(a: Array, b: Array) -> Array:
-    return _matmul(a, b[..., None])[..., 0]
+    return matrix_product(a, b[..., None])[..., 0]
 
 
 def _vecmat(a: Array, b: Array) -> Array:
-    return _matmul(conj_if_complex(a)[..., None, :], b)[..., 0, :]
+    return matrix_product(conj_if_complex(a)[..., None, :], b)[..., 0, :]
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class _MatrixProduct(_Product):
         return self.multiply(a, b)
 
 
-_MATMUL = _MatrixProduct("matmul", _matmul, (2, 2, 2), -2, "inner dimensions must match")
+_MATMUL = _MatrixProduct("matmul", matrix_product, (2, 2, 2), -2, "inner dimensions must match")
 _VECDOT = _Product("vecdot", _vecdot, (1, 1, 0), -1, "extents along the axis must be equal")
 _MATVEC = _Product("matvec", _matvec, (2, 1, 1), -1, "operands must be matrices and vectors that fit")
 _VECMAT = _Product("vecmat", _vecmat, (1, 2, 1), -2, "operands must be vectors and matrices that fit")
@@ -242,7 +242,7 @@ def matmul(
     """
     plain = axes is dtype is signature is axis and (casting, order, keepdims) == ("same_kind", "K", False)
     if plain and subok is True:
-        result = _matmul(*matmul_pair(x1, x2, "matmul"))
+        result = matrix_product(*matmul_pair(x1, x2, "matmul"))
         return result if out is None else _write_broadcast("matmul", result, out)
 
     return _called(

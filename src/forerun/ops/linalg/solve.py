@@ -21,7 +21,7 @@ from ..shape.complex_parts import imag
 from ..shape.reshape import ravel, reshape
 from .lapack import adjoint, inexact, matrices, stacked
 from .matmul import matmul
-from .tensordot import matmul_pair
+from .product import matmul_pair
 
 if TYPE_CHECKING:
     from ...typing import Array, ArrayLike

@@ -6,17 +6,16 @@ import functools
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from .._base import core as _core
-from .._base.convert import asarrays, axes_of, cast, extents_of, is_array, is_whole, promote, write_out
-from .._base.primitive import direct, primitive
+from .._base.convert import asarrays, axes_of, cast, extents_of, is_whole, promote, write_out
+from .._base.primitive import direct
 from ..elementwise.arithmetic import conj_if_complex
-from ..shape.axis_order import swapaxes, transpose
 from ..shape.reshape import reshape
+from .contraction import Contraction
+from .product import matmul_pair, matrix_product
 
 if TYPE_CHECKING:
     from ...typing import Array, ArrayLike, Out
@@ -24,43 +23,6 @@ if TYPE_CHECKING:
 __all__ = ["dot", "vdot", "inner", "outer", "tensordot", "kron", "multi_dot"]
 
 Extents = tuple[int, ...]
-
-
-def _matmul_da(g: Array, b: Array, inputs: Sequence[Array], ta: bool, tb: bool) -> Array:
-    b = conj_if_complex(b)
-    if b.ndim == 1:
-        return g[..., None] * b
-    if inputs[0].ndim == 1:
-        return _matmul(b, g[..., None])[..., 0]
-    return _matmul(b, g, tb, True) if ta else _matmul(g, b, False, not tb)
-
-
-def _matmul_db(g: Array, a: Array, inputs: Sequence[Array], ta: bool, tb: bool) -> Array:
-    a = conj_if_complex(a)
-    if inputs[1].ndim == 1:
-        if a.ndim == 1:
-            return g * a
-        return _matmul(swapaxes(a, -1, -2), g[..., None])[..., 0]
-    if a.ndim == 1:
-        return a[:, None] * g[..., None, :]
-    return _matmul(g, a, True, ta) if tb else _matmul(a, g, not ta, False)
-
-
-@primitive(_matmul_da, _matmul_db, op="matmul")
-def _matmul(a: Array, b: Array, ta: bool = False, tb: bool = False) -> Array:
-    """Return the product of two arrays of one dtype; ta, tb: of a or b (matrices) with its last axes exchanged."""
-    return _core.matmul(a, b, ta, tb)
-
-
-def matmul_pair(a: ArrayLike, b: ArrayLike, op: str) -> tuple[Array, Array]:
-    """Return both as arrays of one dtype on one device; an operand that is not an array goes to the other's device."""
-    if is_array(a) and is_array(b) and a.dtype is b.dtype:
-        return a, b
-    a, b = asarrays(a, b, op=op)
-    if a.dtype == b.dtype:
-        return a, b
-    dtype = promote(a.dtype, b.dtype)
-    return (a if a.dtype == dtype else cast(a, dtype)), (b if b.dtype == dtype else cast(b, dtype))
 
 
 @direct("dot")
@@ -98,7 +60,7 @@ def dot(a: ArrayLike, b: ArrayLike, out: Out = None) -> Array:
     if a.ndim == 0 or b.ndim == 0:
         result = a * b
     elif b.ndim <= 2:
-        result = _matmul(a, b)
+        result = matrix_product(a, b)
     else:
         result = tensordot(a, b, ((-1,), (-2,)))
     return write_out("dot", result, out)
@@ -132,7 +94,8 @@ def vdot(a: ArrayLike, b: ArrayLike) -> Array:
     (1+1j)
     """
     a, b = matmul_pair(a, b, "vdot")
-    return _matmul(conj_if_complex(reshape(a, -1)), reshape(b, -1))
+    a, b = (x if x.ndim == 1 else reshape(x, -1) for x in (a, b))
+    return matrix_product(conj_if_complex(a), b)
 
 
 @direct("inner")
@@ -169,7 +132,9 @@ def inner(a: ArrayLike, b: ArrayLike) -> Array:
         return tensordot(a, b, ((-1,), (-1,)))
     if a.shape[-1] != b.shape[-1]:
         raise ValueError(f"inner: the last axes must have one extent, got shapes {a.shape} and {b.shape}")
-    return _matmul(a, b, False, True) if a.ndim == b.ndim == 2 else _matmul(*((b, a) if b.ndim == 2 else (a, b)))
+    if a.ndim == b.ndim == 2:
+        return matrix_product(a, b, False, True)
+    return matrix_product(b, a) if b.ndim == 2 else matrix_product(a, b)
 
 
 def outer(a: ArrayLike, b: ArrayLike, out: Out = None) -> Array:
@@ -214,34 +179,17 @@ def _contracted(a: Extents, b: Extents, axes: Any) -> tuple[Extents, Extents]:
     return left, right
 
 
-@dataclass(frozen=True, slots=True)
-class _AsMatrix:
-    """How an operand of `tensordot` becomes a matrix."""
-
-    order: Extents | None  # of its axes; None: they stay as they are
-    shape: Extents | None  # None: it has this shape
-
-    def of(self, x: Array) -> Array:
-        if self.order is not None:
-            x = transpose(x, self.order)
-        return x if self.shape is None else reshape(x, self.shape)
-
-
-def _as_matrix(extents: Extents, rows: list[int], columns: list[int]) -> _AsMatrix:
-    order = (*rows, *columns)
-    shape = tuple(math.prod(extents[i] for i in axes) for axes in (rows, columns))
-    in_order = order == tuple(range(len(extents)))
-    return _AsMatrix(None if in_order else order, None if len(rows) == len(columns) == 1 else shape)
-
-
 @functools.lru_cache(1024)
-def _plan(a: Extents, b: Extents, axes: Any) -> tuple[_AsMatrix, _AsMatrix, Extents | None]:
-    """Return how operands of some shapes become matrices, and the shape of the result unless it is their product's."""
+def _plan(a: Extents, b: Extents, axes: Any) -> Contraction:
+    """Return how operands of some shapes become matrices, and their product the result."""
     left, right = _contracted(a, b, axes)
     keep_a, keep_b = [i for i in range(len(a)) if i not in left], [i for i in range(len(b)) if i not in right]
-    shape = (*(a[i] for i in keep_a), *(b[i] for i in keep_b))
-    matrices = _as_matrix(a, keep_a, list(left)), _as_matrix(b, list(right), keep_b)
-    return *matrices, None if len(keep_a) == len(keep_b) == 1 else shape
+    rows, columns = tuple(a[i] for i in keep_a), tuple(b[i] for i in keep_b)
+    p, summed = Contraction((a, b)), math.prod(a[i] for i in left)
+    x = p.reshaped(p.transposed(0, (*keep_a, *left)), (math.prod(rows), summed))
+    y = p.reshaped(p.transposed(1, (*right, *keep_b)), (summed, math.prod(columns)))
+    p.reshaped(p.matmul(x, y), (*rows, *columns))
+    return p
 
 
 def _constant(axes: Any) -> Any:
@@ -285,9 +233,8 @@ def tensordot(a: ArrayLike, b: ArrayLike, axes: int | Sequence[Any] = 2) -> Arra
     a, b = matmul_pair(a, b, "tensordot")
     constant = _constant(axes)  # others, such as arrays, are not kept
     plan = _plan.__wrapped__(a.shape, b.shape, axes) if constant is None else _plan(a.shape, b.shape, constant)
-    rows, columns, shape = plan
-    product = _matmul(rows.of(a), columns.of(b))
-    return product if shape is None else reshape(product, shape)
+    product: Array = plan.run((a, b))
+    return product
 
 
 def kron(a: ArrayLike, b: ArrayLike) -> Array:
@@ -318,7 +265,8 @@ def kron(a: ArrayLike, b: ArrayLike) -> Array:
     return reshape(wide, tuple(x * y for x, y in zip(sa, sb)))
 
 
-def _order(sizes: Sequence[int]) -> list[list[int]]:
+@functools.lru_cache(256)
+def _order(sizes: Extents) -> list[list[int]]:
     """Return the cheapest order of a product of matrices: for each i <= j, the matrix after which the last cut is.
 
     Matrix i is sizes[i] by sizes[i + 1]; the cost is the number of multiplications.
@@ -364,18 +312,19 @@ def multi_dot(arrays: Sequence[ArrayLike], *, out: Out = None) -> Array:
     found = asarrays(*arrays, op="multi_dot")
     if len(found) < 2:
         raise ValueError(f"multi_dot: there must be at least two arrays, got {len(found)}")
-    dtype = promote(*(a.dtype for a in found))
-    found = [a if a.dtype == dtype else cast(a, dtype) for a in found]
+    if any(a.dtype != found[0].dtype for a in found):
+        dtype = promote(*(a.dtype for a in found))
+        found = [a if a.dtype == dtype else cast(a, dtype) for a in found]
     row, column = found[0].ndim == 1, found[-1].ndim == 1
     found[0] = found[0][None, :] if row else found[0]
     found[-1] = found[-1][:, None] if column else found[-1]
     shapes = [a.shape for a in found]
     if any(len(s) != 2 for s in shapes) or any(s[1] != t[0] for s, t in itertools.pairwise(shapes)):
         raise ValueError(f"multi_dot: arrays must be matrices that fit, got shapes {shapes}")
-    cut = _order([s[0] for s in shapes] + [shapes[-1][1]])
+    cut = _order((*(s[0] for s in shapes), shapes[-1][1]))
 
     def product(i: int, j: int) -> Array:
-        return found[i] if i == j else _matmul(product(i, cut[i][j]), product(cut[i][j] + 1, j))
+        return found[i] if i == j else matrix_product(product(i, cut[i][j]), product(cut[i][j] + 1, j))
 
     result = product(0, len(found) - 1)
     result = result[0] if row else result

@@ -16,7 +16,7 @@ from .._base.convert import asarray, asarray_like_device
 from .._base.primitive import primitive
 from .._base.registry import registered_tuple
 from ..elementwise.arithmetic import add
-from ..linalg.tensordot import matmul_pair
+from ..linalg.product import matmul_pair
 from ..shape.axis_order import moveaxis
 from ..shape.reshape import reshape
 from .conv_windows import (

@@ -12,7 +12,7 @@ from .._base.convert import as_real_float, asarray, asarray_like_device, asarray
 from ..elementwise.arithmetic import sqrt
 from ..index.getitem import _gather
 from ..index.parser import places_within
-from ..linalg.tensordot import _matmul, matmul_pair
+from ..linalg.product import matmul_pair, matrix_product
 from ..random.uniform_normal import uniform
 from ..reduce.reduction import _sum
 from ..shape.reshape import reshape
@@ -67,7 +67,7 @@ def fully_connected(
     before = x.shape[:1] if flatten else x.shape[:-1]
     if x.ndim != 2:
         x = reshape(x, (math.prod(before), math.prod(x.shape[len(before) :])))
-    result = _matmul(*matmul_pair(x, weight, "fully_connected"), False, True)
+    result = matrix_product(*matmul_pair(x, weight, "fully_connected"), False, True)
     if bias is not None and not no_bias:
         result = result + bias
     return result if len(before) == 1 else reshape(result, (*before, weight.shape[0]))
@@ -105,7 +105,7 @@ def batch_dot(a: ArrayLike, b: ArrayLike, transpose_a: bool = False, transpose_b
     >>> npx.batch_dot(np.ones((2, 3, 4)), np.ones((2, 5, 4)), transpose_b=True).shape
     (2, 3, 5)
     """
-    return _matmul(*matmul_pair(a, b, "batch_dot"), transpose_a, transpose_b)
+    return matrix_product(*matmul_pair(a, b, "batch_dot"), transpose_a, transpose_b)
 
 
 def embedding(

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["column_stack", "concatenate", "dstack", "hstack", "stack", "vstack", "block"]
 
+_NUMBERS = (bool, int, float, complex)
+
 
 def _part(axis: int, begin: int, end: int) -> tuple[slice, ...]:
     """Return the index of a part along an axis."""
@@ -227,6 +229,9 @@ def hstack(tup: Sequence[ArrayLike], *, dtype: DTypeLike = None, casting: str = 
     >>> np.hstack([[1, 2], [3]]).tolist(), np.hstack([[[1], [2]], [[3], [4]]]).tolist()
     ([1, 2, 3], [[1, 3], [2, 4]])
     """
+    tup = list(tup)
+    if dtype is None and any(type(x) in _NUMBERS for x in tup):  # so others are vectors, or numbers too
+        return concatenate([[x] if type(x) in _NUMBERS else atleast_1d(x) for x in tup])
     all_ = [atleast_1d(a) for a in _some("hstack", tup)]
     return concatenate(all_, 0 if all_[0].ndim == 1 else 1, dtype=dtype, casting=casting)
 

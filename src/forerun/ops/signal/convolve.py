@@ -28,7 +28,7 @@ from ..create.fill import zeros
 from ..elementwise.arithmetic import conj_if_complex, conjugate, equal
 from ..elementwise.exponential import sin
 from ..elementwise.select import clip, where
-from ..linalg.tensordot import matmul_pair
+from ..linalg.product import matmul_pair
 from ..reduce.reduction import sum
 from ..reduce.scan import diff
 from ..shape.axis_order import moveaxis
