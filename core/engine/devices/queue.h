@@ -55,6 +55,20 @@ class Queue {
     ready_[kind_of(op)].erase(op->seq);
     count(-1, -uint64_t{op->ready_cost});
   }
+  // From now on other threads may take tiles of the op, which has started. `before`: whether it comes before another.
+  template <class F>
+  void share(Op* op, F before) {
+    sharing.insert(op, before);
+    shares_.store(true, std::memory_order_relaxed);
+  }
+  // Takes a tile of the first such op.
+  int64_t take_shared(bool last) {
+    Op* op = sharing.front();
+    const int64_t tile = op->take_tile(last);
+    if (!op->has_tiles()) sharing.pop_front();
+    shares_.store(!sharing.empty(), std::memory_order_relaxed);
+    return tile;
+  }
   bool has_work() const { return seems_busy() || !sharing.empty(); }
   bool only_tiny() const { return ready_cost == 0 && sharing.empty(); }
   // The cost in ns, approximately, of all that a thread could take now.
@@ -63,8 +77,10 @@ class Queue {
     for (const Op* op : sharing) sum += uint64_t{tile_cost(*op)} * (op->end_tile - op->next_tile);
     return sum;
   }
-  // A hint that needs no lock.
+  // Hints that need no lock: whether there are ops, other than tiny ones, and tiles.
   bool seems_busy() const { return count_.load(std::memory_order_relaxed) > 0; }
+  bool seems_costly() const { return ready_cost.load(std::memory_order_relaxed) > 0; }
+  bool seems_to_share() const { return shares_.load(std::memory_order_relaxed); }
 
   const Kind kind;
   const int device;
@@ -87,7 +103,7 @@ class Queue {
   int busy = 0;                  // threads that run its ops: workers, and waiting threads in their place
   // Whether all of the device's share of the cores is in use.
   bool full() const { return kind == Kind::compute && workers > 0 && busy >= workers; }
-  uint64_t ready_cost = 0;                  // ns, of the ready ops; tiny ones are not worth another worker
+  std::atomic<uint64_t> ready_cost{0};      // ns, of the ready ops; tiny ones are not worth another worker
   IntrusiveList<Op, &Op::next_in> sharing;  // started, tiles left to claim; urgent ones first, then oldest first
   ParkingLot parked;                        // workers without work
   std::atomic<bool> refused{false};         // a hint: there is work, but no op may start now
@@ -102,9 +118,10 @@ class Queue {
 
  private:
   alignas(64) std::atomic<int> count_{0};
+  std::atomic<bool> shares_{false};  // whether `sharing` has ops
   Op* at(uint64_t seq) const { return seq == RingBitset::kNone ? nullptr : ring_.op(seq); }
   void count(int by, uint64_t cost) {
-    ready_cost += cost;
+    ready_cost.store(ready_cost.load(std::memory_order_relaxed) + cost, std::memory_order_relaxed);
     count_.store(count_.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
   }
   enum { kPlain, kTask, kBriefTask, kInner, kInnerTask, kUrgent, kKinds };

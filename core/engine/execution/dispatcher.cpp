@@ -36,13 +36,13 @@ void Dispatcher::recycle(Op* op) {
 
 void Dispatcher::serve(Queue& queue) {
   Batch batch;
-  bool worked = false;
+  int looks = 0;  // before it sleeps
   queue.searching.fetch_add(1);
   for (;;) {
     const bool left = finish_and_fetch(batch, &queue, kAnyCost, Idle::leave);
-    if (!batch.n && (left || !(worked && spin(queue)))) finish_and_fetch(batch, &queue, kAnyCost, Idle::sleep);
+    if (!batch.n && (left || looks == 0 || !spin(queue, looks))) finish_and_fetch(batch, &queue, kAnyCost, Idle::sleep);
     if (!batch.n && pool_.stopping()) break;
-    worked = batch.n > 0;
+    looks = batch.n > 0 ? kLooks : looks;
     bool away = batch.cost() > kWakeCost;
     if (away) {
       queue.searching.fetch_sub(1);
@@ -60,15 +60,17 @@ void Dispatcher::serve(Queue& queue) {
 }
 
 // One thread per queue looks for work for a while before it sleeps, so that short pauses cost no system call.
-bool Dispatcher::spin(Queue& queue) {
+bool Dispatcher::spin(Queue& queue, int& looks) {
   if (queue.spinning.exchange(1)) return false;
   bool found = false;
-  for (int i = 0; i < kLooks && !found; ++i) {
+  for (; looks > 0 && !found; --looks) {
     pass(kLookCycles);
     if (scheduler_.gate_closed(std::memory_order_relaxed)) continue;
-    // Fresh work that a waiting thread is about to take is left to it.
-    found = (queue.seems_busy() && !queue.refused.load(std::memory_order_relaxed)) ||
-            (producer_.unattended() && producer_.fresh_cost() > 0);
+    // Fresh and tiny work is left to a waiting thread, which is about to take it.
+    const bool helps = producer_.helps();
+    const bool ready =
+        (helps ? queue.seems_costly() : queue.seems_busy()) && !queue.refused.load(std::memory_order_relaxed);
+    found = ready || queue.seems_to_share() || (!helps && ring_.has_fresh() && producer_.fresh_cost() > 0);
   }
   queue.spinning.store(0);
   return found;
@@ -134,7 +136,12 @@ bool Dispatcher::finish_and_fetch(Batch& batch, Queue* queue, uint32_t most, Idl
       changed = changed || graph_.take_changed();
       if (idle == Idle::leave || notifier_.due() || graph_.has_released()) break;  // these must be done first
       if (changed) pool_.wake_others(queue, true), changed = false;
-      overslept = !pool_.sleep(*queue, held, left || timeouts++ < kTimeouts ? timeout : ParkingLot::kForever);
+      // One worker looks again soon for work that the program submits without waking any. Each time takes some 20 us
+      // of a core, which is somebody else's while a waiting thread and other workers compute.
+      const auto limit = queue->kind != Queue::Kind::compute || queue->timed_waits.load() > 0 ? kLongTimeout
+                         : left && producer_.helps()                                          ? 4 * timeout
+                                                                                              : timeout;
+      overslept = !pool_.sleep(*queue, held, left || timeouts++ < kTimeouts ? limit : ParkingLot::kForever);
       timeout = crowded ? std::min(2 * timeout, kLongTimeout) : kTimeout, worked = false;
       if (queue->called.exchange(false))
         timeouts = 0, timeout = kShortTimeout;  // after a wake-up it looks twice, soon, for the op
@@ -143,6 +150,8 @@ bool Dispatcher::finish_and_fetch(Batch& batch, Queue* queue, uint32_t most, Idl
     batch.rest = pool_.wake_others(queue, graph_.take_changed() || changed, batch.cost(), leaves);
     notify = notifier_.take_due();
     released = graph_.take_released();
+    // Beside a waiting thread, a worker that has just worked may look for more as long as there are cores for both.
+    if (left && producer_.helps()) left = pool_.crowded();
   }
   after_lock(released, notify);
   return left;

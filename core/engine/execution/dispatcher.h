@@ -77,7 +77,8 @@ class Dispatcher {
   // Whether the program submits ops, for which it needs a core, while threads are awake on all others, or one is: a
   // worker whose timed wait has ended leaves the work to these.
   bool crowded_by_program() const { return producer_.active() && pool_.awake() >= std::max(2, scheduler_.cores()); }
-  bool spin(Queue& queue);
+  // Whether there seems to be work, after at most `looks` more looks.
+  bool spin(Queue& queue, int& looks);
   // Without the lock: releases ops and storages, and notifies threads.
   void after_lock(DependencyGraph::Released released, bool notify);
 

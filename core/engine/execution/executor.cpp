@@ -85,8 +85,7 @@ void Executor::run_tiles(Work& work) {
     Lock held = mutex_.lock();
     op->next_tile = 0, op->end_tile = op->n_tiles;
     work.tile = op->take_tile(CpuOccupancy::takes_last(CpuOccupancy::here()));
-    op->queue->sharing.insert(
-        op, [op](Op* other) { return other->urgent == op->urgent ? other->seq > op->seq : op->urgent; });
+    op->queue->share(op, [op](Op* other) { return other->urgent == op->urgent ? other->seq > op->seq : op->urgent; });
     pool_.wake_others(op->queue, true, tile_cost(*op));
   }
   run_kernel(work);

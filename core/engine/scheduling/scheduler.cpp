@@ -152,9 +152,8 @@ bool Scheduler::pick(Queue& queue, uint32_t most, Batch& batch, Op* only) {
   if (counted && !(op && op->is_task())) batch.held = &queue, ++busy_, ++queue.busy, batch.cpu = cpus_.begin();
   if (!op) {
     batch.work[batch.n++] =
-        Work{.op = shared, .tile = shared->take_tile(CpuOccupancy::takes_last(batch.cpu)), .joins = true};
+        Work{.op = shared, .tile = queue.take_shared(CpuOccupancy::takes_last(batch.cpu)), .joins = true};
     batch.sure = 1;
-    if (!shared->has_tiles()) queue.sharing.pop_front();
   } else {
     batch.work[batch.n++] = Work{op};
     op->brief = op->brief && most < kAnyCost;

@@ -8,13 +8,18 @@ namespace {
 constexpr int kTries = 100;  // tries before a thread sleeps
 }
 
-Lock EngineMutex::lock() {
+void relock(Lock& held) {
   for (int i = 0; i < kTries; ++i) {
-    Lock held(mutex_, std::try_to_lock);
-    if (held) return held;
+    if (held.try_lock()) return;
     pause();
   }
-  return Lock(mutex_);
+  held.lock();
+}
+
+Lock EngineMutex::lock() {
+  Lock held(mutex_, std::defer_lock);
+  relock(held);
+  return held;
 }
 
 }  // namespace forerun

@@ -2,13 +2,19 @@
 
 namespace forerun {
 
-bool ParkingLot::sleep(std::unique_lock<std::mutex>& held, std::chrono::microseconds limit) {
+bool ParkingLot::sleep(Lock& held, std::chrono::microseconds limit) {
   Parked me;
   all_.push_back(&me);
-  if (limit == kForever)
-    me.wake.wait(held);
-  else
-    me.wake.wait_for(held, limit);
+  {
+    std::unique_lock<std::mutex> own(me.mutex);
+    held.unlock();
+    const auto called = [&me] { return me.called; };
+    if (limit == kForever)
+      me.wake.wait(own, called);
+    else
+      me.wake.wait_for(own, limit, called);
+  }
+  relock(held);
   if (!me.woken) all_.remove(&me);
   me.thread.move_back();
   return me.woken;
@@ -34,6 +40,8 @@ void ParkingLot::wake_all() {
 void ParkingLot::wake(Parked& parked) {
   all_.remove(&parked);
   parked.woken = true;
+  const std::lock_guard<std::mutex> own(parked.mutex);
+  parked.called = true;
   parked.wake.notify_one();
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/containers/intrusive_list.h"
 #include "base/system/threads.h"
+#include "engine/sync/lock.h"
 
 namespace forerun {
 
@@ -38,14 +39,18 @@ class ParkingLot {
  public:
   static constexpr std::chrono::microseconds kForever{0};
   // The calling thread sleeps until it is woken, at most `limit`. False: the limit has passed.
-  bool sleep(std::unique_lock<std::mutex>& held, std::chrono::microseconds limit);
+  bool sleep(Lock& held, std::chrono::microseconds limit);
   void wake_one(CpuOccupancy& cpus);  // the thread that was parked last, of those whose CPU is idle
   void wake_all();
   void forget() { all_ = {}; }  // they are threads of the parent process
 
  private:
   struct Parked {
+    // Of its own, so that it does not wait for the engine's lock inside the system: the thread that wakes it holds that
+    // while it does so.
+    std::mutex mutex;
     std::condition_variable wake;
+    bool called = false;  // guarded by this mutex
     int cpu = CpuOccupancy::here();
     MovableThread thread;
     Parked *prev = nullptr, *next = nullptr;

@@ -41,6 +41,8 @@ class BlockedReduction {
   int64_t elements() const { return a_ * r_ * c_; }
   int64_t rows() const { return a_; }
   int64_t row_length() const { return r_; }
+  // Whether fold() takes any number of values at once, and cuts them into blocks itself.
+  bool cuts_runs() const { return c_ == 1; }
   // Whether a tile has whole rows, and the results of a block's rows are complete when the block has been folded.
   bool by_rows() const { return kind_ == Kind::rows; }
   bool same_tiles(const BlockedReduction& o) const { return a_ == o.a_ && r_ == o.r_ && c_ == o.c_; }

@@ -220,7 +220,9 @@ class BlockedReductionKernel final : public Fusible {
     intptr_t steps[2] = {static_cast<intptr_t>(item_size(from_)), static_cast<intptr_t>(item_size(reduction_.dtype()))};
     Loop cast = cast_loop(from_, reduction_.dtype());
     reduction_.begin(tile, out, partial_.get());
-    each_block(reduction_.range(tile), [&](int64_t at, int64_t n) {
+    Range range = reduction_.range(tile);
+    if (from_ == reduction_.dtype() && reduction_.cuts_runs()) range.block = std::max<int64_t>(1, range.length);
+    each_block(range, [&](int64_t at, int64_t n) {
       const char* data = in + at * steps[0];
       if (from_ != reduction_.dtype()) {
         intptr_t count = n;
