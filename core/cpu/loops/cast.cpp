@@ -60,10 +60,8 @@ FORERUN_EACH To convert(From v) {
   } else if constexpr (std::is_same_v<To, Bfloat16>) {
     return Bfloat16(convert<float>(v));
   } else if constexpr (is_complex_v<From> && !is_complex_v<To>) {
-    if constexpr (std::is_same_v<To, bool>)
-      return v.real() != 0 || v.imag() != 0;
-    else
-      return convert<To>(v.real());
+    static_assert(std::is_same_v<To, bool>);
+    return v.real() != 0 || v.imag() != 0;
   } else if constexpr (is_complex_v<To>) {
     using Part = typename To::value_type;
     if constexpr (is_complex_v<From>)
@@ -81,30 +79,54 @@ FORERUN_EACH To convert(From v) {
   }
 }
 
+// Numbers that the compiler computes with in vectors.
+template <class T>
+constexpr bool in_vectors = !is_complex_v<T> && !std::is_same_v<T, Bfloat16>;
+
+// Copies elements of a size that lie apart to consecutive ones.
+void gather(char* out, const char* in, intptr_t n, intptr_t step, size_t size);
+
 template <class From, class To>
-FORERUN_EACH void cast_elements(char** args, const intptr_t* n, const intptr_t* steps) {
-  const intptr_t count = *n;
-  const char* in = args[0];
-  char* out = args[1];
+FORERUN_EACH void cast_dense(char* out, const char* in, intptr_t n) {
   constexpr auto kFrom = static_cast<intptr_t>(sizeof(From)), kTo = static_cast<intptr_t>(sizeof(To));
-  if (steps[0] != kFrom || steps[1] != kTo) {
-    for (intptr_t i = 0; i < count; ++i, in += steps[0], out += steps[1]) {
-      To v = convert<To>(load<From>(in));
-      std::memcpy(out, &v, sizeof v);
-    }
-  } else if constexpr (is_complex_v<To> && !is_complex_v<From>) {
+  if constexpr (is_complex_v<To> && !is_complex_v<From>) {
     using Part = typename To::value_type;  // part by part: compilers do not vectorise complex numbers well
     auto* parts = reinterpret_cast<Part*>(out);
-    for (intptr_t i = 0; i < count; ++i) {
+    for (intptr_t i = 0; i < n; ++i) {
       parts[2 * i] = convert<Part>(load<From>(in + i * kFrom));
       parts[2 * i + 1] = Part(0);
     }
   } else {
 #pragma GCC ivdep
-    for (intptr_t i = 0; i < count; ++i) {
+    for (intptr_t i = 0; i < n; ++i) {
       To v = convert<To>(load<From>(in + i * kFrom));
       std::memcpy(out + i * kTo, &v, sizeof v);
     }
+  }
+}
+
+template <class From, class To>
+FORERUN_EACH void cast_elements(char** args, const intptr_t* n, const intptr_t* steps) {
+  const char* in = args[0];
+  char* out = args[1];
+  intptr_t left = *n;
+  constexpr auto kFrom = static_cast<intptr_t>(sizeof(From)), kTo = static_cast<intptr_t>(sizeof(To));
+  constexpr intptr_t kSome = 256;  // elements that are gathered before vectors convert them
+  if (steps[0] == kFrom && steps[1] == kTo) return cast_dense<From, To>(out, in, left);
+  if constexpr (in_vectors<From> && in_vectors<To>) {
+    if (steps[1] == kTo && steps[0] != 0 && left >= 16) {
+      From some[kSome];
+      for (intptr_t m; left > 0; left -= m, in += m * steps[0], out += m * kTo) {
+        m = std::min(left, kSome);
+        gather(reinterpret_cast<char*>(some), in, m, steps[0], sizeof(From));
+        cast_dense<From, To>(out, reinterpret_cast<const char*>(some), m);
+      }
+      return;
+    }
+  }
+  for (; left > 0; --left, in += steps[0], out += steps[1]) {
+    To v = convert<To>(load<From>(in));
+    std::memcpy(out, &v, sizeof v);
   }
 }
 
@@ -122,9 +144,6 @@ FORERUN_AVX512 void cast_avx512(char** args, const intptr_t* n, const intptr_t* 
   cast_elements<From, To>(args, n, steps);
 }
 
-// Numbers that the compiler computes with in vectors.
-template <class T>
-constexpr bool in_vectors = !is_complex_v<T> && !std::is_same_v<T, Bfloat16>;
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 constexpr bool kVersions = false;  // they would only take time to compile
 #else
@@ -133,7 +152,9 @@ constexpr bool kVersions = true;
 
 template <class From, class To>
 Loop best_cast() {
-  if constexpr (kVersions && in_vectors<From> && in_vectors<To>)
+  if constexpr (is_complex_v<From> && !is_complex_v<To> && !std::is_same_v<To, bool>)
+    return best_cast<typename From::value_type, To>();  // of the real parts
+  else if constexpr (kVersions && in_vectors<From> && in_vectors<To>)
     return {has_avx512() ? cast_avx512<From, To> : has_avx2() ? cast_avx2<From, To> : cast<From, To>};
   else
     return {cast<From, To>};
@@ -173,6 +194,32 @@ FORERUN_EACH void copy_reversed(const char* in, char* out, intptr_t n) {
   }
 }
 
+// out[i] = in[k * i]
+template <class T, int k>
+FORERUN_EACH void copy_every(const char* in, char* out, intptr_t n) {
+  constexpr auto kSize = static_cast<intptr_t>(sizeof(T));
+#pragma GCC ivdep
+  for (intptr_t i = 0; i < n; ++i) {
+    const T value = load<T>(in + k * i * kSize);
+    std::memcpy(out + i * kSize, &value, sizeof value);
+  }
+}
+
+// Elements that lie apart, four at a time: vectors that gather or scatter them take longer.
+template <class T>
+FORERUN_EACH void copy_apart(const char* in, char* out, intptr_t n, intptr_t from, intptr_t to) {
+  constexpr auto kSize = static_cast<intptr_t>(sizeof(T));
+  intptr_t i = 0;
+  for (; i + 4 <= n; i += 4, in += 4 * from, out += 4 * to) {
+    const T some[4] = {load<T>(in), load<T>(in + from), load<T>(in + 2 * from), load<T>(in + 3 * from)};
+    if (to == kSize)
+      std::memcpy(out, some, sizeof some);
+    else
+      for (int k = 0; k < 4; ++k) std::memcpy(out + k * to, some + k, kSize);
+  }
+  for (; i < n; ++i, in += from, out += to) std::memcpy(out, in, kSize);
+}
+
 // Copies elements unchanged. Rows are most often short: calls of memcpy would take longer than the copies.
 template <class T>
 FORERUN_EACH void copy_each(char** args, intptr_t rows, intptr_t n, const intptr_t* steps, const intptr_t* pitches) {
@@ -188,6 +235,14 @@ FORERUN_EACH void copy_each(char** args, intptr_t rows, intptr_t n, const intptr
       repeat<T>(out, in, n);
     else if (from == -kSize && to == kSize)
       copy_reversed<T>(in, out, n);
+    else if (from == 2 * kSize && to == kSize)  // parts of complex numbers, and channels of images
+      copy_every<T, 2>(in, out, n);
+    else if (from == 3 * kSize && to == kSize)
+      copy_every<T, 3>(in, out, n);
+    else if (from == 4 * kSize && to == kSize)
+      copy_every<T, 4>(in, out, n);
+    else if (!together && kSize <= 8)
+      copy_apart<T>(in, out, n, from, to);
     else if (!together || bytes < 16)
       for (intptr_t i = 0; i < n; ++i) std::memcpy(out + i * to, in + i * from, kSize);
     else if (bytes < 32)
@@ -228,6 +283,12 @@ Loop copy_loop(size_t size) {
     default: loop.function = copy_row_16, loop.rows = copy_rows_16;
   }
   return loop;
+}
+
+void gather(char* out, const char* in, intptr_t n, intptr_t step, size_t size) {
+  char* args[] = {const_cast<char*>(in), out};
+  const intptr_t steps[] = {step, static_cast<intptr_t>(size)};
+  copy_loop(size).function(args, &n, steps, nullptr);
 }
 
 template <class From>
