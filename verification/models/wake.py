@@ -93,11 +93,18 @@ def awake(s: Any, model: Wake) -> int:
     return int(model.workers - s.sleeping + s.looking)
 
 
+def cores_taken(s: Any, model: Wake) -> bool:
+    """Scheduler::cores_taken: the program, if it has submitted since the last look, needs a core."""
+    kept = s.busy > 0 and s.busy + 1 == model.cores and s.seen_head != s.head
+    s.seen_head = s.head if kept else s.seen_head
+    return bool(kept or s.busy >= model.cores)
+
+
 def wake_others(s: Any, me: Any, model: Wake, wanted: bool, then: str) -> str:
     """WorkerPool::wake_others, for this queue, and the unlock after it; the step after these is `then`. `wanted`:
     something has changed, or the caller has taken work that is worth a wake-up.
     """
-    if s.busy < model.cores and s.ready and s.sleeping > 0 and s.started and wanted:
+    if s.ready and s.sleeping > 0 and s.started and wanted and not cores_taken(s, model):
         if awake(s, model) >= model.cores:
             me.then = then
             return "leave_work" if model.broken != "looks_first" else "still_look"
@@ -469,7 +476,7 @@ class Wake(Model):
         return not self.tiny
 
     def left_to_helper(self, s: Any, me: Any) -> bool:
-        return bool(s.helping and (self.tiny or not (me.worked or s.busy)))
+        return bool(s.helping if self.tiny else s.looking and not (me.worked or s.busy))
 
     def may_end(self, op: int, s: Any) -> bool:
         return not self.meet or op > 0 or len(s.ended) == self.ops - 1

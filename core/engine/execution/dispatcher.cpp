@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <thread>
 #include <utility>
 
 #include "base/containers/free_list.h"
@@ -92,7 +93,7 @@ bool Dispatcher::help(uint32_t most, bool& rest, const Storage* wanted) {
 bool Dispatcher::left_to_helper(const Queue& queue, bool worked) const {
   if (!producer_.helps()) return false;
   if (queue.only_tiny()) return true;
-  if (!queue.computes() || !may_be_taken(queue)) return false;
+  if (producer_.looking() == 0 || !queue.computes() || !may_be_taken(queue)) return false;
   return pool_.crowded() ||
          (!worked && !scheduler_.anything_runs() && queue.ready_cost < kLittleCost && queue.sharing.empty());
 }
@@ -127,9 +128,18 @@ bool Dispatcher::finish_and_fetch(Batch& batch, Queue* queue, uint32_t most, Idl
         }
       }
       if (!scheduler_.gate_closed() && ring_.has_fresh() && !left) {
+        const uint64_t planned = ring_.planned();
         scheduler_.plan();
         changed = true;
         if (find()) break;
+        if (ring_.has_fresh() && ring_.planned() == planned) {
+          // The submitting thread was stopped between two steps, perhaps on this CPU.
+          held.unlock();
+          std::this_thread::yield();
+          held.lock();
+          if (!queue) break;
+          continue;
+        }
         if (!queue || (ring_.has_fresh() && !producer_.keeps_fresh())) continue;
       }
       left = left || (queue && scheduler_.gave_way());

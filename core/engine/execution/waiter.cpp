@@ -47,7 +47,7 @@ bool Waiter::wait_until(Done done, Arm arm, std::chrono::microseconds limit, uin
   TaskBlocked blocked(pool_);
   Deadline deadline(limit);
   bool over = false, late = false, rest = false;
-  const bool looks = most > kSmallCost;
+  const bool looks = most > kCatchUpCost;
   while (!over && !late) {
     const uint64_t notifications = notifier_.notifications();
     producer_.begins_to_help();
@@ -109,12 +109,14 @@ void Waiter::catch_up() {
   const uint64_t mark = ring_.next(), began = cycles();
   if (mark < catches_up_from_) return;
   uint64_t front = ring_.front();
+  producer_.begins_to_help();
   for (int quiet = 0; quiet < kLooksInVain && cycles() - began < kCatchUp; ++quiet) {
-    dispatcher_.run_small(kSmallCost, [&] { return ring_.has_ended(mark); }, Dispatcher::Then::go_on);
-    if (ring_.has_ended(mark)) return;
+    dispatcher_.run_small(kCatchUpCost, [&] { return ring_.has_ended(mark); }, Dispatcher::Then::go_on);
+    if (ring_.has_ended(mark)) return producer_.stops_helping();
     if (const uint64_t seen = ring_.front(); seen != front) front = seen, quiet = 0;
     pass(kLookPause);
   }
+  producer_.stops_helping();
   catches_up_from_ = mark + kTriesAgain;
 }
 

@@ -10,7 +10,7 @@ constexpr int kPlanAtOnce = 256;  // ops planned before other threads get the lo
 
 // Which host tasks a thread may take if it takes operations of this cost at most.
 Queue::Tasks tasks_of(uint32_t most) {
-  return most == kAnyCost ? Queue::Tasks::all : most > kSmallCost ? Queue::Tasks::brief : Queue::Tasks::none;
+  return most == kAnyCost ? Queue::Tasks::all : most > kCatchUpCost ? Queue::Tasks::brief : Queue::Tasks::none;
 }
 
 }  // namespace
@@ -73,7 +73,7 @@ Op* Scheduler::oldest_ready(Queue& queue, Queue::Tasks tasks) {
 // order.
 Op* Scheduler::admissible(Queue& queue, uint32_t most, Op* only) {
   auto may = [&](Op* op) {
-    const bool cheap = op->brief ? most > kSmallCost : (most <= kSmallCost ? op->cost : tile_cost(*op)) <= most;
+    const bool cheap = op->brief ? most > kCatchUpCost : (most <= kCatchUpCost ? op->cost : tile_cost(*op)) <= most;
     return cheap && fusion_.may_start(*op) && start(op);
   };
   if (only) {
@@ -137,7 +137,7 @@ bool Scheduler::pick(Queue& queue, uint32_t most, Batch& batch, Op* only) {
     gave_way_ = true;
     return false;
   }
-  if (queue.workers == 0 && most > kSmallCost) most = kAnyCost;
+  if (queue.workers == 0 && most > kCatchUpCost) most = kAnyCost;
   Op* shared = queue.sharing.empty() || most <= kSmallCost ? nullptr : queue.sharing.front();
   if (shared && tile_cost(*shared) > most) shared = nullptr;
   Op* top = queue.top(tasks_of(most));
@@ -185,7 +185,7 @@ bool Scheduler::pick_any(Batch& batch, uint32_t most, const Storage* wanted) {
     return true;
   auto oldest_of = [&](Queue& q) {
     if (!q.has_work() || (!q.computes() && q.workers > 0 && !q.attended)) return UINT64_MAX;
-    Op* top = q.top(tasks_of(q.workers == 0 && most > kSmallCost ? kAnyCost : most));
+    Op* top = q.top(tasks_of(q.workers == 0 && most > kCatchUpCost ? kAnyCost : most));
     return std::min(top ? top->seq : UINT64_MAX, q.sharing.empty() ? UINT64_MAX : q.sharing.front()->seq);
   };
   for (uint64_t looked = 0;;) {
