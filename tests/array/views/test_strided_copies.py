@@ -16,15 +16,15 @@ LENGTHS = (1, 3, 4, 15, 16, 17, 31, 255, 256, 257, 600)
 DTYPES = "?bBhHiIlLefdFD"
 
 
-def numbers(dtype: str, n: int) -> numpy.ndarray:
+def values_in_no_order(dtype: str, n: int) -> numpy.ndarray:
     """Return n numbers that every dtype has, in no order, with imaginary parts where there are any."""
     values = (numpy.arange(n) * 37 % 101).astype(dtype)
     return values + values[::-1] * 1j if dtype in "FD" else values
 
 
-def of_both(dtype: str, n: int, step: int) -> tuple[Any, numpy.ndarray]:
+def elements_apart(dtype: str, n: int, step: int) -> tuple[Any, numpy.ndarray]:
     """Return n elements that are `step` apart, as our view and NumPy's."""
-    base = numbers(dtype, n * abs(step))
+    base = values_in_no_order(dtype, n * abs(step))
     return np.array(base)[::step], base[::step]
 
 
@@ -32,11 +32,11 @@ def of_both(dtype: str, n: int, step: int) -> tuple[Any, numpy.ndarray]:
 def test_copies_and_writes(dtype: str, step: int) -> None:
     """A copy of such elements has their values, and a write changes them alone."""
     for n in LENGTHS:
-        ours, numpys = of_both(dtype, n, step)
+        ours, numpys = elements_apart(dtype, n, step)
         assert ours.copy().tolist() == numpys.tolist(), n
         base = numpy.zeros(n * abs(step), dtype)
         written = np.array(base)
-        written[::step], base[::step] = np.array(numbers(dtype, n)), numbers(dtype, n)
+        written[::step], base[::step] = np.array(values_in_no_order(dtype, n)), values_in_no_order(dtype, n)
         assert written.tolist() == base.tolist(), n
 
 
@@ -45,7 +45,7 @@ def test_copies_and_writes(dtype: str, step: int) -> None:
 def test_casts(dtype: str, to: str) -> None:
     """Casts of such elements give what casts of their copies give."""
     for step, n in itertools.product(STEPS, (3, 16, 257, 600)):
-        ours, numpys = of_both(dtype, n, step)
+        ours, numpys = elements_apart(dtype, n, step)
         found = ours.astype(to)
         assert found.dtype == to, (step, n)
         assert found.tolist() == numpys.astype(to).tolist(), (step, n)
@@ -54,7 +54,7 @@ def test_casts(dtype: str, to: str) -> None:
 @for_each("dtype", DTYPES)
 def test_channels_and_rows(dtype: str) -> None:
     """Channels of an image, and columns of a matrix with short rows."""
-    image = numbers(dtype, 5 * 11 * 3).reshape(5, 11, 3)
+    image = values_in_no_order(dtype, 5 * 11 * 3).reshape(5, 11, 3)
     ours = np.array(image)
     for k in range(3):
         assert ours[1:, 2:, k].copy().tolist() == image[1:, 2:, k].tolist()

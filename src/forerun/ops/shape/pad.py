@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -25,7 +26,6 @@ _PAD_MODES: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 
-@numpy_when_small(numpy.pad, "array pad_width mode", "acs", "biufc")
 def pad(
     array: ArrayLike, pad_width: ArrayLike | Mapping[int, int | tuple[int, int]], mode: str = "constant", **kwargs: Any
 ) -> Array:
@@ -62,30 +62,45 @@ def pad(
     ([0, 1, 2, 0], [1, 2, 2, 2])
     """
     x = asarray(array)
-    pairs = _plain_pairs(pad_width, x.ndim) if mode == "constant" and kwargs.keys() <= {"constant_values"} else None
     value = kwargs.get("constant_values", 0)
-    if pairs and isinstance(value, (int, float, complex)):
+    constant = mode == "constant" and isinstance(value, (int, float, complex)) and kwargs.keys() <= {"constant_values"}
+    pairs = _plain_pairs(pad_width, x.ndim)
+    if pairs and constant:
         return _pad(x, pairs, value)
-    if isinstance(pad_width, dict):
-        given = {axis_of("pad", axis, x.ndim): width for axis, width in pad_width.items()}
-        pad_width = [numpy.broadcast_to(given.get(i, 0), (2,)) for i in range(x.ndim)]
-    widths = counts_of("pad", "widths", pad_width, (x.ndim, 2))
-    shape = tuple(int(n + a + b) for n, (a, b) in zip(x.shape, widths))
+    if pairs is None:
+        if isinstance(pad_width, dict):
+            given = {axis_of("pad", axis, x.ndim): width for axis, width in pad_width.items()}
+            pad_width = [numpy.broadcast_to(given.get(i, 0), (2,)) for i in range(x.ndim)]
+        pairs = tuple((int(a), int(b)) for a, b in counts_of("pad", "widths", pad_width, (x.ndim, 2)))
     if callable(mode):
-        return host(lambda v: quiet(numpy.pad, v, widths, mode, **kwargs), [x], [(shape, x.dtype)], name="pad")[0]
+        return _of_numpy(x, pairs, mode, kwargs)
     check_choice("pad", "mode", mode, tuple(_PAD_MODES))
     if other := set(kwargs) - set(_PAD_MODES[mode]):
         raise ValueError(f"pad: options must be those of mode {mode!r}, got {sorted(other)}")
     if x.ndim == 0:
         return copy(x)
-    if mode == "constant" and isinstance(value, (int, float, complex)):
-        return _pad(x, tuple((int(a), int(b)) for a, b in widths), value)
-    if mode == "edge" and x.size and not (_core.recording() and x.node is not None):
-        return _with_edges(x, widths, shape)
-    return host(lambda v: quiet(numpy.pad, v, widths, mode, **kwargs), [x], [(shape, x.dtype)], name="pad")[0]
+    if constant:
+        return _pad(x, pairs, value)
+    if kwargs:
+        return _of_numpy(x, pairs, mode, kwargs)
+    copied = _with_copies(x, pairs, mode) if x.size and not (_core.recording() and x.node is not None) else None
+    return _computed(x, pairs, mode) if copied is None else copied
 
 
-def _plain_pairs(widths: object, ndim: int) -> tuple[tuple[int, int], ...] | None:
+Pairs = tuple[tuple[int, int], ...]  # for each axis, how many elements are added before and after
+
+
+def _of_numpy(x: Array, pairs: Pairs, mode: Any, options: Mapping[str, Any]) -> Array:
+    shape = tuple(n + a + b for n, (a, b) in zip(x.shape, pairs))
+    return host(lambda v: quiet(numpy.pad, v, pairs, mode, **options), [x], [(shape, x.dtype)], name="pad")[0]
+
+
+@numpy_when_small(numpy.pad, "array pad_width mode", "acs", "biufc")
+def _computed(array: Array, pad_width: Pairs, mode: str) -> Array:
+    return _of_numpy(array, pad_width, mode, {})
+
+
+def _plain_pairs(widths: object, ndim: int) -> Pairs | None:
     """Return how many come before and after along each axis, where Python's numbers tell, and for other widths None.
 
     >>> _plain_pairs(2, 2), _plain_pairs((1, 0), 2), _plain_pairs(((1, 0), (0, 2)), 2), _plain_pairs(-1, 1)
@@ -103,25 +118,47 @@ def _plain_pairs(widths: object, ndim: int) -> tuple[tuple[int, int], ...] | Non
     return tuple((a, b) for a, b in pairs) if len(pairs) == ndim and all(map(plain, pairs)) else None
 
 
-def _with_edges(x: Array, widths: numpy.ndarray, shape: tuple[int, ...]) -> Array:
-    """Return x between copies of its outermost slices along each axis, those along the last axis first."""
-    out = _core.empty(shape, x.dtype, x.device)
-    inside = [slice(a, a + n) for n, (a, _) in zip(x.shape, widths.tolist())]
+def _backwards(first: int, n: int) -> slice:
+    """Return the slice of n places from `first` on, backwards."""
+    return slice(first, first - n if first >= n else None, -1)
+
+
+# By mode, the most elements that are added to n, and the places of those before and after, whose numbers are given: in
+# an axis whose n elements begin at place k.
+_COPIES: dict[str, tuple[Callable[[int], float], Callable[..., tuple[slice, slice]]]] = {
+    "edge": (lambda n: math.inf, lambda k, n, a, b: (slice(k, k + 1), slice(k + n - 1, k + n))),
+    "wrap": (lambda n: n, lambda k, n, a, b: (slice(k + n - a, k + n), slice(k, k + b))),
+    "reflect": (lambda n: n - 1, lambda k, n, a, b: (_backwards(k + a, a), _backwards(k + n - 2, b))),
+    "symmetric": (lambda n: n, lambda k, n, a, b: (_backwards(k + a - 1, a), _backwards(k + n - 1, b))),
+}
+
+
+def _with_copies(x: Array, widths: Pairs, mode: str) -> Array | None:
+    """Return x between copies of its slices along each axis, those along the last axis first.
+
+    None: the mode computes elements, or repeats the slices.
+    """
+    most, places = _COPIES.get(mode, (None, None))
+    if most is None or places is None or any(max(pair) > most(n) for n, pair in zip(x.shape, widths)):
+        return None
+    out = _core.empty(tuple(n + a + b for n, (a, b) in zip(x.shape, widths)), x.dtype, x.device)
+    inside = [slice(a, a + n) for n, (a, _) in zip(x.shape, widths)]
     _core.assign(_core.getitem(out, tuple(inside)), x)
     for i in reversed(range(x.ndim)):
-        n, (before, after) = x.shape[i], widths[i].tolist()
-        for width, start, edge in ((before, 0, 0), (after, before + n, n - 1)):
+        n, (before, after) = x.shape[i], widths[i]
+        last = i == x.ndim - 1  # whose copies need not wait for the first write
+        sources = places(0 if last else before, n, before, after)
+        for width, start, place in zip((before, after), (0, before + n), sources):
             if not width:
                 continue
-            if i == x.ndim - 1:
-                source = _core.getitem(x, (..., slice(edge, edge + 1)))
-            else:
-                at = slice(before + edge, before + edge + 1)
-                source = _core.getitem(out, (*inside[:i], at, *inside[i + 1 :]))
+            source = _core.getitem(x if last else out, (..., place) if last else (*inside[:i], place, *inside[i + 1 :]))
             target = _core.getitem(out, (*inside[:i], slice(start, start + width), *inside[i + 1 :]))
             _core.assign(target, broadcast_to(source, target.shape))
         inside[i] = slice(None)
     return out
+
+
+_MANY = 1 << 18  # elements, from which on writing some of them twice takes longer than more operations
 
 
 def _unpad(g: Array, widths: tuple[tuple[int, int], ...]) -> Array:
@@ -134,6 +171,16 @@ def _pad(x: Array, widths: tuple[tuple[int, int], ...], value: ArrayLike) -> Arr
     if x.ndim == 1 and x.size:
         ends = [_core.full((n,), value, x.dtype, x.device) for n in widths[0]]
         return _core.concatenate([part for part in (ends[0], x, ends[1]) if part.size], 0)
-    out = _core.full(shape, value, x.dtype, x.device)
-    _core.assign(_core.getitem(out, tuple(slice(a, a + n) for n, (a, _) in zip(x.shape, widths))), x)
+    inside = [slice(a, a + n) for n, (a, _) in zip(x.shape, widths)]
+    if math.prod(shape) < _MANY:
+        out = _core.full(shape, value, x.dtype, x.device)
+        _core.assign(_core.getitem(out, tuple(inside)), x)
+        return out
+    out = _core.empty(shape, x.dtype, x.device)
+    _core.assign(_core.getitem(out, tuple(inside)), x)
+    for i, (n, (before, _)) in enumerate(zip(x.shape, widths)):
+        for border in (slice(0, before), slice(before + n, None)):
+            if border.stop != 0 and border.start < shape[i]:
+                part = _core.getitem(out, (*inside[:i], border))
+                _core.assign(part, broadcast_to(_core.full((), value, x.dtype, x.device), part.shape))
     return out
