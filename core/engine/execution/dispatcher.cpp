@@ -146,11 +146,11 @@ bool Dispatcher::finish_and_fetch(Batch& batch, Queue* queue, uint32_t most, Idl
       changed = changed || graph_.take_changed();
       if (idle == Idle::leave || notifier_.due() || graph_.has_released()) break;  // these must be done first
       if (changed) pool_.wake_others(queue, true), changed = false;
-      // One worker looks again soon for work that the program submits without waking any. Each time takes some 20 us
-      // of a core, which is somebody else's while a waiting thread and other workers compute.
-      const auto limit = queue->kind != Queue::Kind::compute || queue->timed_waits.load() > 0 ? kLongTimeout
-                         : left && producer_.helps()                                          ? 4 * timeout
-                                                                                              : timeout;
+      // One worker looks again soon for work that the program submits without waking any. Each look takes some 20 us
+      // of a core, on which a waiting thread or another worker may compute.
+      const bool another_looks = queue->kind != Queue::Kind::compute || queue->timed_waits.load() > 0;
+      const auto soon = left && producer_.helps() ? std::min(4 * timeout, kLongTimeout) : timeout;
+      const auto limit = another_looks ? kLongTimeout : soon;
       overslept = !pool_.sleep(*queue, held, left || timeouts++ < kTimeouts ? limit : ParkingLot::kForever);
       timeout = crowded ? std::min(2 * timeout, kLongTimeout) : kTimeout, worked = false;
       if (queue->called.exchange(false))

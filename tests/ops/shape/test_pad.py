@@ -27,7 +27,7 @@ def test_modes(shape: tuple[int, ...], mode: str) -> None:
 
 
 def test_without_elements() -> None:
-    """An array without elements has none to copy: only a constant can be added to an axis without any."""
+    """An array without elements gives nothing to copy: only a constant can be added to an empty axis."""
     empty = np.zeros((0, 3))
     assert np.pad(empty, 1, constant_values=2.5).tolist() == [[2.5] * 5] * 2
     assert np.pad(empty, ((0, 0), (1, 1)), "wrap").shape == (0, 5)
