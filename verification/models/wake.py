@@ -93,18 +93,11 @@ def awake(s: Any, model: Wake) -> int:
     return int(model.workers - s.sleeping + s.looking)
 
 
-def cores_taken(s: Any, model: Wake) -> bool:
-    """Scheduler::cores_taken: the program, if it has submitted since the last look, needs a core."""
-    kept = s.busy > 0 and s.busy + 1 == model.cores and s.seen_head != s.head
-    s.seen_head = s.head if kept else s.seen_head
-    return bool(kept or s.busy >= model.cores)
-
-
 def wake_others(s: Any, me: Any, model: Wake, wanted: bool, then: str) -> str:
     """WorkerPool::wake_others, for this queue, and the unlock after it; the step after these is `then`. `wanted`:
     something has changed, or the caller has taken work that is worth a wake-up.
     """
-    if s.ready and s.sleeping > 0 and s.started and wanted and not cores_taken(s, model):
+    if s.busy < model.cores and s.ready and s.sleeping > 0 and s.started and wanted:
         if awake(s, model) >= model.cores:
             me.then = then
             return "leave_work" if model.broken != "looks_first" else "still_look"

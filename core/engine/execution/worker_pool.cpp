@@ -144,7 +144,7 @@ int WorkerPool::awake() const {
 bool WorkerPool::has_work_for_parked(const Queue& queue) const {
   if (!queue.has_work() || queue.sleeping.load() == 0 || !started_) return false;
   if (!queue.computes()) return true;
-  if (scheduler_.cores_taken() || queue.full()) return false;
+  if (scheduler_.all_cores_busy() || queue.full()) return false;
   return awake() < scheduler_.cores() || !producer_.leave_work();
 }
 
