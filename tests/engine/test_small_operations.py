@@ -5,9 +5,10 @@ from __future__ import annotations
 import threading
 
 import numpy
+import pytest
 
 import forerun
-from forerun import np, npx
+from forerun import np, npx, profiler
 
 N = 20_000
 
@@ -41,6 +42,25 @@ def test_they_do_not_wait_for_a_task_that_sleeps():
     assert forerun.stats()["at_once"] == at_once
     go.set()
     assert y.tolist() == [5001.0] * 3
+
+
+@pytest.mark.usefixtures("queued")
+def test_longer_ones_among_them_need_no_worker():
+    """A thread that lets its operations end runs a product of some 20 us itself, before it waits for anything."""
+    matrix = np.array(numpy.eye(700))
+    for _ in range(50):  # a worker may be as fast
+        y = np.ones(700)
+        with profiler.record() as recorded:
+            for _ in range(8):  # 512 operations: after each 64th the thread lets those before it end
+                y = matrix @ y
+                for _ in range(63):
+                    y = y + 1.0
+            assert y[3].item() == 1 + 8 * 63
+        events = recorded.trace.events
+        waited = min(event.started for event in events if event.kind == "wait")
+        if any(event.name == "matmul" and event.thread == 0 and event.ended < waited for event in events):
+            return
+    raise AssertionError("no product has run in the thread that submits")
 
 
 def test_uninitialised_arrays_get_memory_in_program_order():
