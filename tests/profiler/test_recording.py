@@ -158,6 +158,16 @@ class TestRecord:
         assert add.live[0] - full.live[0] == 4 << 20
         assert (full.bytes, add.bytes) == (4 << 20, 4 << 20)
 
+    def test_memory_of_operations_that_run_in_the_call(self):
+        """They take the memory of their results: nothing remains of an older operation in whose place they are made."""
+        (np.ones(1 << 20) + 1).wait()
+        x = np.ones(1024)
+        x.wait()
+        with profiler.record() as p:
+            results = [x + i for i in range(40)]
+            results[0] += 1  # has memory
+        assert [e.bytes for e in sorted(p.trace.ops, key=lambda e: e.seq)] == [4096] * 40 + [0]
+
     def test_many_inputs_are_all_named(self, x):
         with profiler.record() as p:
             parts = [x + i for i in range(9)]

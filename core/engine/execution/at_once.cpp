@@ -28,6 +28,7 @@ bool AtOnceRunner::run(Op& op) {
   for (int i = 0; i < op.n_access; ++i) {
     Access& a = op.access(i);
     if (a.mode == Mode::read) continue;
+    if (started && !a.storage->taken()) op.to_take += a.storage->charged();
     if (!a.storage->taken() ? !a.storage->take() : !a.storage->protect(a.mode == Mode::update)) return false;
     a.storage->materialized = true;
   }

@@ -97,7 +97,7 @@ class Op {
   // Resets it for the next use; keeps the memory of its vectors, unless that is much: a free op may stay unused for
   // long.
   void reset() {
-    n_access = 0, cost = 0, inner = urgent = elsewhere = brief = false;
+    n_access = 0, cost = 0, to_take = 0, inner = urgent = elsewhere = brief = false;
     empty(more_access_), empty(places_), successors.clear();
     if (more_edges) [[unlikely]]
       drop_edges();
