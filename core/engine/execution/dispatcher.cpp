@@ -68,10 +68,9 @@ bool Dispatcher::spin(Queue& queue, int& looks) {
     pass(kLookCycles);
     if (scheduler_.gate_closed(std::memory_order_relaxed)) continue;
     // Fresh and tiny work is left to a waiting thread, which is about to take it.
-    const bool helps = producer_.helps();
-    const bool ready =
-        (helps ? queue.seems_costly() : queue.seems_busy()) && !queue.refused.load(std::memory_order_relaxed);
-    found = ready || queue.seems_to_share() || (!helps && ring_.has_fresh() && producer_.fresh_cost() > 0);
+    const bool ready = producer_.helps() ? queue.seems_costly() : queue.seems_busy();
+    found = (ready && !queue.refused.load(std::memory_order_relaxed)) || queue.seems_to_share() ||
+            (producer_.unattended() && producer_.fresh_cost() > 0);
   }
   queue.spinning.store(0);
   return found;

@@ -109,15 +109,16 @@ void Waiter::catch_up() {
   const uint64_t mark = ring_.next(), began = cycles();
   if (mark < catches_up_from_) return;
   uint64_t front = ring_.front();
+  const auto over = [&] { return ring_.has_ended(mark); };
   producer_.begins_to_help();
   for (int quiet = 0; quiet < kLooksInVain && cycles() - began < kCatchUp; ++quiet) {
-    dispatcher_.run_small(kCatchUpCost, [&] { return ring_.has_ended(mark); }, Dispatcher::Then::go_on);
-    if (ring_.has_ended(mark)) return producer_.stops_helping();
+    dispatcher_.run_small(kCatchUpCost, over, Dispatcher::Then::go_on);
+    if (over()) break;
     if (const uint64_t seen = ring_.front(); seen != front) front = seen, quiet = 0;
     pass(kLookPause);
   }
   producer_.stops_helping();
-  catches_up_from_ = mark + kTriesAgain;
+  if (!over()) catches_up_from_ = mark + kTriesAgain;
 }
 
 void Waiter::serve_relief() {

@@ -39,9 +39,9 @@ struct Batch {
 };
 
 // Costs of ops, in ns.
-constexpr uint32_t kSmallCost = 2500;       // not worth a lock of its own
-constexpr uint32_t kCatchUpCost = 100'000;  // a submitting thread that catches up runs no longer op, and no host task
-constexpr uint32_t kHelpCost = 20'000'000;  // a waiting thread runs no longer op, to answer signals
+constexpr uint32_t kSmallCost = 2500;           // not worth a lock of its own
+constexpr uint32_t kCatchUpCost = kLittleCost;  // of the longest op that a submitting thread runs to catch up
+constexpr uint32_t kHelpCost = 20'000'000;      // a waiting thread runs no longer op, to answer signals
 constexpr uint32_t kAnyCost = UINT32_MAX;
 
 // With the engine's lock, atomics aside.

@@ -36,16 +36,17 @@ if TYPE_CHECKING:
     from ...typing import Array, ArrayLike, Axis, DeviceLike, DTypeLike, Out, Shape
 
 __all__ = [
-    "array_of_list", "as_dtype", "as_index_array", "as_real_float", "asarray", "asarray_like_device", "asarrays",
-    "axes_of", "axes_to_reduce", "axis_of", "broadcast_shapes", "castable", "check_choice", "converted", "count_of",
-    "counts_of", "default_float", "device_of", "ints_become_floats", "is_array", "is_bfloat16", "is_inexact",
-    "is_number", "is_real_float", "is_supported", "promote", "set_defaults", "unsupported", "vector_of",
+    "NUMBERS", "array_of_list", "as_dtype", "as_index_array", "as_real_float", "asarray", "asarray_like_device",
+    "asarrays", "axes_of", "axes_to_reduce", "axis_of", "broadcast_shapes", "castable", "check_choice", "converted",
+    "count_of", "counts_of", "default_float", "device_of", "ints_become_floats", "is_array", "is_bfloat16",
+    "is_inexact", "is_number", "is_real_float", "is_supported", "promote", "set_defaults", "unsupported", "vector_of",
     "warn_of_lost_parts", "write_out",
 ]  # fmt: skip
 
 _MOST_AXES = 64
 _FEW = 16  # elements of a list that are looked at one by one
-_NUMBERS = frozenset((bool, int, float, complex))
+NUMBERS = (bool, int, float, complex)  # Python's classes of numbers, by rank
+_NUMBERS = frozenset(NUMBERS)
 NOT_IN_PLACE = (
     "an array on the tape must not be written in place while recording; write x = x + 1 in place of x += 1, or write "
     "outside of autograd.record()"

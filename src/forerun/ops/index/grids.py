@@ -11,6 +11,7 @@ import numpy
 from ..._runtime.device import resolve
 from .._base import core as _core
 from .._base.convert import (
+    NUMBERS,
     as_dtype,
     asarray,
     asarray_like_device,
@@ -118,7 +119,7 @@ class _Row:
                 raise ValueError(f"{self._name}: text must be the first entry, got {e!r}")
         there = device_of(*entries)
         entries = [asarray(_range(e), device=there) if isinstance(e, slice) else e for e in entries]
-        pieces = [e if type(e) in _NUMBERS else asarray_like_device(e, *entries) for e in entries]
+        pieces = [e if type(e) in NUMBERS else asarray_like_device(e, *entries) for e in entries]
         dtype = _together([x.dtype for x in pieces if is_array(x)], [x for x in pieces if not is_array(x)])
         return concatenate([self._deep(self._array(x, dtype, there), how[1], how[2]) for x in pieces], how[0])
 
@@ -155,12 +156,11 @@ class _Row:
         return f"<forerun {self._name}>"
 
 
-_NUMBERS = (bool, int, float, complex)
 _HELD: dict[str, tuple[type, ...]] = {  # by dtype, the classes of numbers that do not change it
     "?": (bool,),
     **dict.fromkeys("bBhHiIlL", (bool, int)),
     **dict.fromkeys("fd", (bool, int, float)),
-    **dict.fromkeys("FD", _NUMBERS),
+    **dict.fromkeys("FD", NUMBERS),
 }
 _ENDS = {char: (int(numpy.iinfo(char).min), int(numpy.iinfo(char).max)) for char in "bBhHiIlL"}  # of integers
 _ROW, _COLUMNS = (0, 1, -1), (-1, 2, 0)  # as r_ and c_ put together

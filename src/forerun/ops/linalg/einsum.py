@@ -44,7 +44,7 @@ def _spelled(args: Sequence[Any]) -> tuple[str, list[Any]]:
     if not args:
         raise ValueError("einsum: there must be subscripts and operands, got none")
     if isinstance(args[0], str):
-        return args[0].replace(" ", ""), list(args[1:])
+        return args[0], list(args[1:])
     text = ["".join(map(_letter, labels)) for labels in args[1::2]]
     result = "->" + "".join(map(_letter, args[-1])) if len(args) % 2 else ""
     return ",".join(text) + result, list(args[: len(args) // 2 * 2 : 2])

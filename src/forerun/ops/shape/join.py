@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from .._base import core as _core
-from .._base.convert import as_dtype, asarray, asarray_like_device, asarrays, axis_of, cast, copy, promote, write_out
+from .._base.convert import (
+    NUMBERS,
+    as_dtype,
+    asarray,
+    asarray_like_device,
+    asarrays,
+    axis_of,
+    cast,
+    copy,
+    promote,
+    write_out,
+)
 from .._base.primitive import direct
 from .._base.registry import register
 from .reshape import atleast_1d, atleast_2d, atleast_3d, expand_dims, reshape
@@ -18,8 +29,6 @@ if TYPE_CHECKING:
     from ...typing import Array, ArrayLike, DTypeLike, Out
 
 __all__ = ["column_stack", "concatenate", "dstack", "hstack", "stack", "vstack", "block"]
-
-_NUMBERS = (bool, int, float, complex)
 
 
 def _part(axis: int, begin: int, end: int) -> tuple[slice, ...]:
@@ -230,8 +239,8 @@ def hstack(tup: Sequence[ArrayLike], *, dtype: DTypeLike = None, casting: str = 
     ([1, 2, 3], [[1, 3], [2, 4]])
     """
     tup = list(tup)
-    if dtype is None and any(type(x) in _NUMBERS for x in tup):  # so others are vectors, or numbers too
-        return concatenate([[x] if type(x) in _NUMBERS else atleast_1d(x) for x in tup])
+    if dtype is None and any(type(x) in NUMBERS for x in tup):  # so others are vectors, or numbers too
+        return concatenate([[x] if type(x) in NUMBERS else atleast_1d(x) for x in tup])
     all_ = [atleast_1d(a) for a in _some("hstack", tup)]
     return concatenate(all_, 0 if all_[0].ndim == 1 else 1, dtype=dtype, casting=casting)
 

@@ -19,11 +19,14 @@ if TYPE_CHECKING:
 
 __all__ = ["pad"]
 
+Pairs = tuple[tuple[int, int], ...]  # for each axis, how many elements are added before and after
+
 _PAD_MODES: dict[str, tuple[str, ...]] = {
     "constant": ("constant_values",), "edge": (), "empty": (), "linear_ramp": ("end_values",),
     "maximum": ("stat_length",), "mean": ("stat_length",), "median": ("stat_length",), "minimum": ("stat_length",),
     "reflect": ("reflect_type",), "symmetric": ("reflect_type",), "wrap": (),
 }  # fmt: skip
+_MANY = 1 << 18  # elements, from which on writing some of them twice takes longer than more operations
 
 
 def pad(
@@ -87,12 +90,9 @@ def pad(
     return _computed(x, pairs, mode) if copied is None else copied
 
 
-Pairs = tuple[tuple[int, int], ...]  # for each axis, how many elements are added before and after
-
-
 def _of_numpy(x: Array, pairs: Pairs, mode: Any, options: Mapping[str, Any]) -> Array:
-    shape = tuple(n + a + b for n, (a, b) in zip(x.shape, pairs))
-    return host(lambda v: quiet(numpy.pad, v, pairs, mode, **options), [x], [(shape, x.dtype)], name="pad")[0]
+    results = [(_padded_shape(x, pairs), x.dtype)]
+    return host(lambda v: quiet(numpy.pad, v, pairs, mode, **options), [x], results, name="pad")[0]
 
 
 @numpy_when_small(numpy.pad, "array pad_width mode", "acs", "biufc")
@@ -118,6 +118,19 @@ def _plain_pairs(widths: object, ndim: int) -> Pairs | None:
     return tuple((a, b) for a, b in pairs) if len(pairs) == ndim and all(map(plain, pairs)) else None
 
 
+def _padded_shape(x: Array, widths: Pairs) -> tuple[int, ...]:
+    return tuple(n + a + b for n, (a, b) in zip(x.shape, widths))
+
+
+def _placed(x: Array, widths: Pairs, fill: Any = None) -> tuple[Array, list[slice]]:
+    """Return x inside an array that is filled, or has no values yet, and its place along each axis."""
+    shape = _padded_shape(x, widths)
+    out = _core.empty(shape, x.dtype, x.device) if fill is None else _core.full(shape, fill, x.dtype, x.device)
+    inside = [slice(a, a + n) for n, (a, _) in zip(x.shape, widths)]
+    _core.assign(_core.getitem(out, tuple(inside)), x)
+    return out, inside
+
+
 def _backwards(first: int, n: int) -> slice:
     """Return the slice of n places from `first` on, backwards."""
     return slice(first, first - n if first >= n else None, -1)
@@ -141,9 +154,7 @@ def _with_copies(x: Array, widths: Pairs, mode: str) -> Array | None:
     most, places = _COPIES.get(mode, (None, None))
     if most is None or places is None or any(max(pair) > most(n) for n, pair in zip(x.shape, widths)):
         return None
-    out = _core.empty(tuple(n + a + b for n, (a, b) in zip(x.shape, widths)), x.dtype, x.device)
-    inside = [slice(a, a + n) for n, (a, _) in zip(x.shape, widths)]
-    _core.assign(_core.getitem(out, tuple(inside)), x)
+    out, inside = _placed(x, widths)
     for i in reversed(range(x.ndim)):
         n, (before, after) = x.shape[i], widths[i]
         last = i == x.ndim - 1  # whose copies need not wait for the first write
@@ -158,29 +169,22 @@ def _with_copies(x: Array, widths: Pairs, mode: str) -> Array | None:
     return out
 
 
-_MANY = 1 << 18  # elements, from which on writing some of them twice takes longer than more operations
-
-
-def _unpad(g: Array, widths: tuple[tuple[int, int], ...]) -> Array:
+def _unpad(g: Array, widths: Pairs) -> Array:
     return g[tuple(slice(a, g.shape[i] - b) for i, (a, b) in enumerate(widths))]
 
 
 @primitive(lambda g, widths: _unpad(g, widths), op="pad")
-def _pad(x: Array, widths: tuple[tuple[int, int], ...], value: ArrayLike) -> Array:
-    shape = tuple(n + a + b for n, (a, b) in zip(x.shape, widths))
+def _pad(x: Array, widths: Pairs, value: ArrayLike) -> Array:
     if x.ndim == 1 and x.size:
         ends = [_core.full((n,), value, x.dtype, x.device) for n in widths[0]]
         return _core.concatenate([part for part in (ends[0], x, ends[1]) if part.size], 0)
-    inside = [slice(a, a + n) for n, (a, _) in zip(x.shape, widths)]
-    if math.prod(shape) < _MANY:
-        out = _core.full(shape, value, x.dtype, x.device)
-        _core.assign(_core.getitem(out, tuple(inside)), x)
-        return out
-    out = _core.empty(shape, x.dtype, x.device)
-    _core.assign(_core.getitem(out, tuple(inside)), x)
-    for i, (n, (before, _)) in enumerate(zip(x.shape, widths)):
-        for border in (slice(0, before), slice(before + n, None)):
-            if border.stop != 0 and border.start < shape[i]:
-                part = _core.getitem(out, (*inside[:i], border))
-                _core.assign(part, broadcast_to(_core.full((), value, x.dtype, x.device), part.shape))
+    if math.prod(_padded_shape(x, widths)) < _MANY:
+        return _placed(x, widths, value)[0]
+    out, inside = _placed(x, widths)
+    filling = _core.full((), value, x.dtype, x.device)
+    for i, (n, (before, after)) in enumerate(zip(x.shape, widths)):
+        for width, start in ((before, 0), (after, before + n)):
+            if width:
+                border = _core.getitem(out, (*inside[:i], slice(start, start + width)))
+                _core.assign(border, broadcast_to(filling, border.shape))
     return out
