@@ -149,6 +149,8 @@ class _Reader:
             if e.kind == "tile":
                 self.tiles[e.seq].append(e)
         self.before = self._ends_before()
+        self.waits = trace.waits
+        self.waiting = _union(self.waits)
 
     def read(self) -> Recorded:
         ends = self._step_ends()
@@ -190,7 +192,7 @@ class _Reader:
         pieces = sorted(self.tiles.get(e.seq) or [e], key=lambda p: p.started)
         first = pieces[0]
         idle = self.before[first.thread, first.started] < ready
-        inline = e.thread == e.issuer and not any(w.started <= e.started < w.ended for w in self.trace.waits)
+        inline = e.thread == e.issuer and not self._waiting_at(e.started)
         kind = e.name, e.site, e.shape, e.device, self.step(e.seq)
         seen[kind] += 1
         size = max(_first(e), e.bytes)  # a program has several results, and an update takes no memory
@@ -202,19 +204,24 @@ class _Reader:
             deps, size, _first(e), largest, inline, _in_place(e), self.step(e.seq), (*kind[:4], seen[kind]),
         )  # fmt: skip
 
+    def _waiting_at(self, time: float) -> bool:
+        """Return whether a thread of the program waits then."""
+        begun = bisect_right(self.waiting, (time, float("inf")))
+        return begun > 0 and time < self.waiting[begun - 1][1]
+
     def _pause(self, piece: Event, ready: float) -> float:
         """Return the time that a thread with work took to begin a piece."""
         before = self.before[piece.thread, piece.started]
         return max(0.0, piece.started - before) if before >= ready else 0.0
 
     def _threads(self) -> list[int]:
-        return sorted({e.issuer for e in self.ops} | {w.thread for w in self.trace.waits})
+        return sorted({e.issuer for e in self.ops} | {w.thread for w in self.waits})
 
     def _acts(self, thread: int) -> list[Act]:
         """Return a thread's actions. A call may issue an op and wait for it, as a save does: the wait comes after the
         issue."""
         issues = [(_issued(e), e.seq, e) for e in self.ops if e.issuer == thread]
-        waits = [(w.ended, 0, w) for w in self.trace.waits if w.thread == thread]
+        waits = [(w.ended, 0, w) for w in self.waits if w.thread == thread]
         found: list[Act] = []
         seen: Counter[Hashable] = Counter()
         now: float | None = None
@@ -243,6 +250,17 @@ class _Reader:
             return tuple(e.seq for e in before)
         boundary = self.marks[self.step(late)] if self.step(late) >= 0 else late
         return tuple(e.seq for e in before if e.seq < boundary)
+
+
+def _union(waits: Iterable[Event]) -> list[tuple[float, float]]:
+    """Return the beginnings and ends of the times in which there are waits, which do not overlap, in order."""
+    found: list[tuple[float, float]] = []
+    for began, ended in sorted((w.started, w.ended) for w in waits):
+        if found and began <= found[-1][1]:
+            found[-1] = found[-1][0], max(ended, found[-1][1])
+        else:
+            found.append((began, ended))
+    return found
 
 
 def _same_pace(acts: list[Act], ops: dict[int, Op]) -> None:
