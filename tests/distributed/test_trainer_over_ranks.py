@@ -153,7 +153,12 @@ def test_other_stores_are_refused(name: str) -> None:
 def test_buckets_are_small_at_first_and_then_large() -> None:
     arrays = [np.zeros(1 << 14)] * 80  # of 64 KiB
     found = buckets.buckets_of(arrays)
-    assert [len(bucket) for bucket in found] == [4, 64, 12]
+    assert [len(bucket) for bucket in found] == [4, 16, 16, 16, 16, 12]
     assert [i for bucket in found for i in bucket] == list(range(80))
     mixed = [np.zeros(3, "float32"), np.zeros(3, "float64"), np.zeros(3, "float32")]
     assert buckets.buckets_of(mixed) == [[1], [0, 2]]  # by their last arrays
+
+
+def test_an_array_that_fills_a_bucket_is_summed_alone() -> None:
+    small, large = np.zeros(1 << 12), np.zeros(1 << 18)  # of 16 KiB and of 1 MiB
+    assert buckets.buckets_of([small, large, small, large]) == [[1], [3], [0, 2]]

@@ -166,7 +166,7 @@ class TestPredictions:
         assert [t.name for t in tasks].count("copy to bucket") == 2
 
     @pytest.mark.parametrize(
-        ("first", "bucket", "sizes"), [(1, 1, [1, 3, 2, 2]), (4, 3, [4, 4]), (5, 100, [6, 2]), (3, 4, [4, 4])]
+        ("first", "bucket", "sizes"), [(1, 1, [1, 3, 2, 2]), (4, 3, [4, 4]), (5, 100, [6, 2]), (3, 4, [3, 5])]
     )
     def test_a_bucket_takes_gradients_until_it_is_full(self, first, bucket, sizes):
         run_ = Recorded.of(training())
@@ -175,7 +175,7 @@ class TestPredictions:
         maker = programs._Maker(run_, Machine(ranks=2, first=first, bucket=bucket))
         found = maker._buckets({n: run_.ops[n].size for n in (1, 2, 3, 4)})
         assert [sum(run_.ops[g].size for g in some) for some in found] == sizes
-        assert [g for some in found for g in some] == [1, 2, 3, 4]
+        assert sorted(g for some in found for g in some) == [1, 2, 3, 4]
 
     def test_ranks_that_share_cores_are_slower_in_python_too(self):
         found = profiler.whatif(training(), ranks=2, link="1000TB/s,0us", slowdown=1.5)

@@ -16,28 +16,34 @@ if TYPE_CHECKING:
 
 __all__ = ["buckets_of", "sum_over_ranks"]
 
-FIRST_BYTES = 256 << 10  # of the first bucket, whose sum is to begin early
-MOST_BYTES = 4 << 20
+# A bucket is summed as soon as it has so many bytes. The first one is small, so that sums begin early; later ones are
+# as small as keeps the cost of a call low, because the last sum begins when the backward pass has ended.
+FIRST_BYTES = 256 << 10
+MOST_BYTES = 1 << 20
 
 
 def buckets_of(arrays: Sequence[Array]) -> list[list[int]]:
     """Return numbers of arrays that are summed together, in the order in which their last arrays come.
 
-    The arrays of a bucket have one dtype and one device. The buckets follow from these and from sizes alone: they are
-    the same on all ranks.
+    The arrays of a bucket have one dtype and one device. An array that fills a bucket is summed alone, without a copy.
+    The buckets follow from dtypes, devices and sizes alone: they are the same on all ranks.
 
     >>> from forerun import np
     >>> buckets_of([np.zeros(10), np.zeros(5, "int32"), np.zeros(1 << 16), np.zeros(3)])
-    [[0, 2], [1], [3]]
+    [[2], [1], [0, 3]]
     """
     full: list[list[int]] = []
     open_: dict[Any, tuple[list[int], int]] = {}
     for i, x in enumerate(arrays):
+        enough = MOST_BYTES if full else FIRST_BYTES
+        if x.nbytes >= enough:
+            full.append([i])
+            continue
         key = x.dtype, x.device
         members, held = open_.pop(key, ([], 0))
         members.append(i)
         held += x.nbytes
-        if held >= (MOST_BYTES if full else FIRST_BYTES):
+        if held >= enough:
             full.append(members)
         else:
             open_[key] = members, held

@@ -118,7 +118,7 @@ class Machine:
     local: Link | None = None
     slowdown: float = 1.0
     cores: float | None = None
-    bucket: int = 4 << 20
+    bucket: int = 1 << 20
     first: int = 256 << 10
 
     def __post_init__(self) -> None:

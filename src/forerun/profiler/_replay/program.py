@@ -301,14 +301,19 @@ class _Maker:
                 sums[g] = [task] * self.machine.devices
 
     def _buckets(self, sizes: dict[int, int]) -> list[list[int]]:
-        """Return gradients that are summed together: a bucket takes some until it has so many bytes."""
+        """Return gradients that are summed together: a bucket takes some until it has so many bytes, and one that has
+        them is summed alone."""
         full: list[list[int]] = []
         some: list[int] = []
         size = 0
         for g, more in sizes.items():
+            enough = self.machine.bucket if full else self.machine.first
+            if more >= enough:
+                full.append([g])
+                continue
             some.append(g)
             size += more
-            if size >= (self.machine.bucket if full else self.machine.first):
+            if size >= enough:
                 full.append(some)
                 some, size = [], 0
         return [*full, some] if some else full
