@@ -9,6 +9,7 @@ import pytest
 
 import forerun
 from forerun import np, npx, profiler
+from tests.support.processes.subprocesses import output
 
 N = 20_000
 
@@ -74,3 +75,31 @@ def test_uninitialised_arrays_get_memory_in_program_order():
     forerun.waitall()
     assert late.tolist() == [1.0] * 3
     assert all(x.shape == (100_000,) for x in arrays)
+
+
+def test_threads_of_files_and_copies_sleep_beside_a_program_that_waits():
+    """They look for work for some time after the start; while a thread waits, only a worker goes on with that."""
+    program = """
+import os, time
+from pathlib import Path
+
+def switches():
+    found = 0
+    for status in Path("/proc/self/task").glob("*/status"):
+        lines = dict(line.split(":", 1) for line in status.read_text().splitlines())
+        if any(kind in lines["Name"] for kind in ("copy", "io")):
+            found += int(lines["voluntary_ctxt_switches"])
+    return found
+
+def wait_often(seconds):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        (x + 1).wait()
+
+x = np.ones(3000)
+wait_often(0.3)
+before = switches()
+wait_often(0.7)
+print(switches() - before)
+"""
+    assert int(output(program, FORERUN_PASSES="")[0]) < 100

@@ -150,7 +150,8 @@ bool Dispatcher::finish_and_fetch(Batch& batch, Queue* queue, uint32_t most, Idl
       const bool another_looks = queue->kind != Queue::Kind::compute || queue->timed_waits.load() > 0;
       const auto soon = left && producer_.helps() ? std::min(4 * timeout, kLongTimeout) : timeout;
       const auto limit = another_looks ? kLongTimeout : soon;
-      overslept = !pool_.sleep(*queue, held, left || timeouts++ < kTimeouts ? limit : ParkingLot::kForever);
+      const bool looks_on = left && (queue->kind == Queue::Kind::compute || queue->has_work() || ring_.has_fresh());
+      overslept = !pool_.sleep(*queue, held, looks_on || timeouts++ < kTimeouts ? limit : ParkingLot::kForever);
       timeout = crowded ? std::min(2 * timeout, kLongTimeout) : kTimeout, worked = false;
       if (queue->called.exchange(false))
         timeouts = 0, timeout = kShortTimeout;  // after a wake-up it looks twice, soon, for the op
