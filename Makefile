@@ -71,7 +71,7 @@ frontends: $(BUILT)  ## the programs in R and Julia of examples/frontends, where
 free-threaded:  ## tests of arrays and threads without the interpreter lock; FREE_PYTHON: the interpreter, else it is built; ARGS: of pytest
 	test -x $(FREE)/bin/python || $(or $(FREE_PYTHON),$$($(PYTHON) tools/pythons.py 3.14t $$(uname -m))/usr/bin/python3.14t) -m venv $(FREE)
 	$(FREE)/bin/pip install -q --disable-pip-version-check "numpy>=2,<2.5" "pytest>=8,<10" "hypothesis>=6.80,<7" \
-	  "ml_dtypes>=0.5,<1" "pandas>=2.2,<4" "pillow>=10,<14" "scipy>=1.11,<2" "uvloop>=0.21,<1"
+	  "ml_dtypes>=0.5,<0.7" "pandas>=2.2,<4" "pillow>=10,<14" "scipy>=1.11,<2" "uvloop>=0.21,<1"
 	$(FREE)/bin/pip install -q --disable-pip-version-check --config-settings=build-dir=$(FREE)/cmake .
 	$(FREE)/bin/python tools/smoke.py
 	$(FREE)/bin/python -m pytest -q -p no:xdist $(or $(ARGS),$(FREE_TESTS))
