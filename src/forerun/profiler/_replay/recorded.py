@@ -12,6 +12,7 @@ from statistics import median
 
 from ..decode import BLOCK
 from ..events import Event, Trace
+from ..intervals import merged
 
 __all__ = ["Act", "Op", "Recorded", "Site"]
 
@@ -150,7 +151,7 @@ class _Reader:
                 self.tiles[e.seq].append(e)
         self.before = self._ends_before()
         self.waits = trace.waits
-        self.waiting = _union(self.waits)
+        self.waiting = merged((w.started, w.ended) for w in self.waits)
 
     def read(self) -> Recorded:
         ends = self._step_ends()
@@ -250,17 +251,6 @@ class _Reader:
             return tuple(e.seq for e in before)
         boundary = self.marks[self.step(late)] if self.step(late) >= 0 else late
         return tuple(e.seq for e in before if e.seq < boundary)
-
-
-def _union(waits: Iterable[Event]) -> list[tuple[float, float]]:
-    """Return the beginnings and ends of the times in which there are waits, which do not overlap, in order."""
-    found: list[tuple[float, float]] = []
-    for began, ended in sorted((w.started, w.ended) for w in waits):
-        if found and began <= found[-1][1]:
-            found[-1] = found[-1][0], max(ended, found[-1][1])
-        else:
-            found.append((began, ended))
-    return found
 
 
 def _same_pace(acts: list[Act], ops: dict[int, Op]) -> None:
