@@ -150,8 +150,8 @@ bool Dispatcher::finish_and_fetch(Batch& batch, Queue* queue, uint32_t most, Idl
       const bool another_looks = queue->kind != Queue::Kind::compute || queue->timed_waits.load() > 0;
       const auto soon = left && producer_.helps() ? std::min(4 * timeout, kLongTimeout) : timeout;
       const auto limit = another_looks ? kLongTimeout : soon;
-      // A thread of another kind sleeps until it is woken if its queue is empty. Not beside fresh ops that it leaves to
-      // others: sleep() would return at once.
+      // Threads of files and copies sleep until they are woken, unless their queue has work, or there are fresh ops:
+      // then sleep() without a limit returns at once, and this loop would not release the lock.
       const bool looks_on = left && (queue->kind == Queue::Kind::compute || queue->has_work() || ring_.has_fresh());
       overslept = !pool_.sleep(*queue, held, looks_on || timeouts++ < kTimeouts ? limit : ParkingLot::kForever);
       timeout = crowded ? std::min(2 * timeout, kLongTimeout) : kTimeout, worked = false;
